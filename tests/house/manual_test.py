@@ -95,7 +95,8 @@ class Manual(unittest.TestCase):
         for words, expected in [
                 (["merganser", "clus"], ["cluster"]), (["merganser", "gen", ""], ["random"]),
                 (["merganser", "cluster", "--min-vol"], ["--min-volume-ratio"]),
-                (["merganser", "cluster", "--comm", "th"], ["threads"]), (["merganser", "cluster", "--comm", "=", "th"], ["threads"]),
+                (["merganser", "cluster", "--comm", "th"], ["threads"]),
+                (["merganser", "cluster", "--comm", "=", "th"], ["threads"]),
                 (["merganser", "cluster", "--steps", ""], []), (["merganser", "cluster", "some"], ["some_parcels.nc"]),
                 (["merganser", "cluster", "-o", "some"], ["some_parcels.nc"]),
                 (["merganser", "run", "-n", "4", "--", "cluster", "--lab"], ["--labels"]),
@@ -126,7 +127,8 @@ class Manual(unittest.TestCase):
 
     @needs("fish")
     def test_fish_completes(self):
-        for words, expected in [("merganser clus", "cluster"), ("merganser gen ", "random"), ("merganser cluster --min-vol", "--min-volume-ratio"),
+        for words, expected in [("merganser clus", "cluster"), ("merganser gen ", "random"),
+                                ("merganser cluster --min-vol", "--min-volume-ratio"),
                                 ("merganser cluster --comm th", "threads"), ("merganser run -n 4 cluster --lab", "--labels")]:
             done = run("fish", "--no-config", "-c", f"source {self.folder}/completion/merganser.fish; complete -C '{words}'")
             self.assertEqual((done.stdout.split("\t")[0].strip(), done.stderr), (expected, ""), words)

@@ -1,10 +1,9 @@
-"""The files of a release: release_test.py checks the tools that make them on small inputs; release_test.py FOLDER installs and checks
-those that ./x release has made in a folder (dist)."""
+"""The files of a release: release_test.py checks the tools that make them on small inputs; release_test.py FOLDER installs and
+checks those that ./x release has made in a folder (dist)."""
 import base64
 import hashlib
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -23,7 +22,7 @@ import wheels  # noqa: E402
 
 DIST = None
 PATIENCE = int(os.environ.get("MERGANSER_TEST_PATIENCE", "1"))
-IDENTITY = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@localhost", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@localhost"}
+IDENTITY = {f"GIT_{who}_{what}": "a@localhost" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
 
 def run(*command, **options):
@@ -56,8 +55,8 @@ class Tools(unittest.TestCase):
         return parts.Release(self.folder / "clone", output, tree.version(source), 1795651200)
 
     def test_options_that_contradict_are_refused(self):
-        for options, words in [(["--only", "cake", "--dry-run"], '--only "cake"; allowed: archive'), (["--only", "archive"], "--dry-run"),
-                               (["--with", "build"], "--dry-run")]:
+        for options, words in [(["--only", "cake", "--dry-run"], '--only "cake"; allowed: archive'),
+                               (["--only", "archive"], "--dry-run"), (["--with", "build"], "--dry-run")]:
             done = run(sys.executable, SOURCE / "tools" / "release", *options, cwd=SOURCE)
             self.assertEqual(done.returncode, 2, options)
             self.assertIn(words, done.stderr)
@@ -109,7 +108,8 @@ class Tools(unittest.TestCase):
         return path
 
     def test_licences_of_libraries_are_put_into_a_wheel(self):
-        wheels.owner_of = lambda name: ("libhwy1", "1.0.3-3", "License: Apache-2.0\n") if name == "libhwy.so.1.0.3" else self.fail(name)
+        known = {"libhwy.so.1.0.3": ("libhwy1", "1.0.3-3", "License: Apache-2.0\n")}
+        wheels.owner_of = lambda name: known[name]
         made = []
         for name in ("one.whl", "two.whl"):
             grafted = wheels.add_licences(self.wheel("libhwy-1a2b3c4d.so.1.0.3"), self.folder / name, 1795651200)
@@ -128,7 +128,8 @@ class Tools(unittest.TestCase):
 
     def test_a_wheel_with_an_mpi_or_without_licences_is_refused(self):
         wheels.auditwheel = lambda *_: wheels.PLATFORM
-        for libraries, words in [(["libmpi-1a2b3c4d.so.40.30.4"], "no library of an MPI"), (["libopen-pal-0a2b3c4d.so.40"], "no library of an MPI"),
+        for libraries, words in [(["libmpi-1a2b3c4d.so.40.30.4"], "no library of an MPI"),
+                                 (["libopen-pal-0a2b3c4d.so.40"], "no library of an MPI"),
                                  (["libhwy-1a2b3c4d.so.1"], "without a licence")]:
             with self.assertRaises(SystemExit) as ended:
                 wheels.check(self.wheel(*libraries))
@@ -183,7 +184,8 @@ class Made(unittest.TestCase):
         for wheel in DIST.glob("*.whl"):
             names = list(wheels.contents(wheel))
             self.assertEqual([name for name in names if wheels.NEVER_INSIDE.search(Path(name).name)], [])
-            self.assertGreaterEqual(sum("/licenses/" in name for name in names), 1 + any(name.startswith("merganser.libs/") for name in names))
+            needed = 1 + any(name.startswith("merganser.libs/") for name in names)
+            self.assertGreaterEqual(sum("/licenses/" in name for name in names), needed)
 
     def test_the_wheel_is_installed_within_ten_seconds_and_works_without_mpi(self):
         wheel, = DIST.glob("*.whl")
@@ -199,8 +201,7 @@ class Made(unittest.TestCase):
             self.assertLess(seconds, 10 * PATIENCE)
             # Without any folder in which an MPI may be found by its name.
             done = run(python, "-I", "-c", USE, cwd=folder, env={"PATH": "/usr/bin:/bin", "HOME": folder})
-            version = re.search(r"VERSION ([0-9.]+)", (SOURCE / "CMakeLists.txt").read_text())[1]
-            self.assertEqual((done.stdout, done.stderr), (f"3 {version} False False\n", ""))
+            self.assertEqual((done.stdout, done.stderr), (f"3 {tree.version(SOURCE)} False False\n", ""))
 
 
 if __name__ == "__main__":

@@ -111,14 +111,16 @@ class Templates(unittest.TestCase):
     @needs("check-jsonschema")
     def test_forms_fit_the_schema(self):
         folder = SOURCE / ".github" / "ISSUE_TEMPLATE"
-        for schema, files in (("issue-forms", [folder / "bug.yml", folder / "question.yml"]), ("issue-config", [folder / "config.yml"])):
+        for schema, files in (("issue-forms", [folder / "bug.yml", folder / "question.yml"]),
+                              ("issue-config", [folder / "config.yml"])):
             done = run(program("check-jsonschema"), "--builtin-schema", f"vendor.github-{schema}", *files)
             if "invalid choice" in done.stderr.lower() or "invalid value" in done.stderr.lower():
                 self.skipTest("this check-jsonschema has no schemas of forms")
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_there_is_a_page_for_each_question_of_a_stranger(self):
-        for name, words in [("SECURITY.md", "private"), ("CODE_OF_CONDUCT.md", "maintainers"), ("CONTRIBUTING.md", "## How a release is made"),
+        for name, words in [("SECURITY.md", "private"), ("CODE_OF_CONDUCT.md", "maintainers"),
+                            ("CONTRIBUTING.md", "## How a release is made"),
                             ("CONTRIBUTING.md", "## How to report a bug"), ("CONTRIBUTING.md", "## How a change gets in")]:
             self.assertIn(words, (SOURCE / name).read_text(), name)
 

@@ -61,7 +61,8 @@ MIDDLE = """\
   fi
 }
 
-# _merganser_verb VERB WORD: sets `options` of a verb, and what follows the word before the cursor: `values` (-: unknown) or `files`.
+# _merganser_verb VERB WORD: sets `options` of a verb, and what follows the word before the cursor: `values` (-: unknown) or
+# `files`.
 _merganser_verb() {
   case $1 in
 """
@@ -89,7 +90,8 @@ def completion(verbs):
     """Returns the script."""
     of_families = families(verbs)
     pairs = {first: seconds for first, seconds in of_families.items() if seconds}
-    out = HEAD + "".join(f"      {first}) values=\"{' '.join(sorted(seconds))}\" ;;\n" for first, seconds in sorted(pairs.items()))
+    out = HEAD
+    out += "".join(f"      {first}) values=\"{' '.join(sorted(seconds))}\" ;;\n" for first, seconds in sorted(pairs.items()))
     out += MIDDLE + "".join(of_verb(v) for v in sorted(verbs, key=lambda v: v["name"])) + "    *) values=- ;;\n  esac\n}\n\n"
     return (out + f"_merganser_firsts=\"{' '.join(sorted([*of_families, 'help']))}\"\n_merganser_pairs=\"{' '.join(sorted(pairs))}\"\n"
             "complete -F _merganser merganser\n")

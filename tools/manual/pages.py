@@ -113,7 +113,8 @@ def verb_page(verb, verbs, about):
 def main_page(verbs, about):
     what, *_ = about.overview.split("\n")
     out = head("merganser", about) + ".SH NAME\nmerganser \\- merges what is near, on many ranks\n"
-    out += ".SH SYNOPSIS\n.B merganser\n.I VERB\n[\\fIarguments\\fR]\n.br\n.B merganser\n.I VERB\n.B \\-\\-help\n.br\n.B merganser \\-\\-version\n"
+    out += ".SH SYNOPSIS\n.B merganser\n.I VERB\n[\\fIarguments\\fR]\n.br\n.B merganser\n.I VERB\n.B \\-\\-help\n"
+    out += ".br\n.B merganser \\-\\-version\n"
     out += ".SH DESCRIPTION\n" + filled(what) + "\n.PP\n" + filled(
         "Start it alone (ranks are threads), under mpirun or srun, or let it find the launcher:") + "\n"
     out += body("  merganser run -n 4 -- cluster in.nc -o out.nc --comm rma")

@@ -46,10 +46,12 @@ def completion(verbs):
     out += "  if (( CURRENT == 2 )); then\n    _describe verb firsts\n    return\n  fi\n  local verb=$words[2]\n  case $verb in\n"
     for first, seconds in sorted(of_families.items()):
         if seconds:
-            out += (f"    {first})\n      if (( CURRENT == 3 )); then\n        compadd {' '.join(sorted(seconds))}\n        return\n      fi\n"
+            out += (f"    {first})\n      if (( CURRENT == 3 )); then\n        compadd {' '.join(sorted(seconds))}\n"
+                    "        return\n      fi\n"
                     "      verb=\"$verb $words[3]\"\n      shift words\n      (( CURRENT-- ))\n      ;;\n")
     # What follows "run --" is another command line.
-    out += ("    run)\n      local at=$words[(i)--]\n      if (( at < CURRENT )); then\n        words=(merganser ${words[at+1,-1]})\n"
+    out += ("    run)\n      local at=$words[(i)--]\n      if (( at < CURRENT )); then\n"
+            "        words=(merganser ${words[at+1,-1]})\n"
             "        (( CURRENT -= at - 1 ))\n        _merganser\n        return\n      fi\n      ;;\n")
     out += "  esac\n  shift words\n  (( CURRENT-- ))\n  case $verb in\n"
     out += "".join(of_verb(v) for v in sorted(verbs, key=lambda v: v["name"]))

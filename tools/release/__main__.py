@@ -1,7 +1,7 @@
 """Makes the files of a release from a clean clone of the last commit: ./x release --dry-run.
 
-Into FOLDER (dist): the archive of the sources, the source distribution of the Python package, its wheel with the libraries that it
-needs and their licences, the bill of materials (CycloneDX), the documents, and SHA256SUMS. All dates in them are that of the commit.
+Into FOLDER (dist): the archive of the sources, the source distribution of the Python package, its wheel with the libraries that
+it needs and their licences, the bill of materials (CycloneDX), the documents, and SHA256SUMS. All dates in them are that of the commit.
 Nothing is uploaded. --dry-run makes the files alone; without it the tree must be clean, CHANGELOG.md must have a dated section of
 the version, and the commit is tagged.
 """
@@ -26,8 +26,8 @@ def arguments():
     options.add_argument("--dry-run", action="store_true", help="make the files, tag nothing")
     options.add_argument("--twice", action="store_true", help="make them twice, from two clones, and compare the bytes")
     options.add_argument("--only", default=",".join(PARTS), metavar="A,B,...", help=f"parts, of {', '.join(PARTS)}")
-    options.add_argument("--with", dest="objects", metavar="BUILD", help="build the wheel in this tree with the objects of that build "
-                         "(faster; not from a clone, so only with --dry-run)")
+    options.add_argument("--with", dest="objects", metavar="BUILD",
+                         help="build the wheel in this tree with the objects of that build (faster; not from a clone, so only with --dry-run)")
     options.add_argument("--output", type=Path, default=Path("dist"), metavar="FOLDER", help="where the files go [dist]")
     asked = options.parse_args()
     asked.only = asked.only.split(",")

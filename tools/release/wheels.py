@@ -31,14 +31,15 @@ def repair(wheel, folder):
 def owner_of(library):
     """Returns (package, version, copyright) of the Debian package that a library of this machine belongs to."""
     listed = subprocess.run(["/sbin/ldconfig", "-p"], check=True, capture_output=True, text=True).stdout
-    paths = [line.split("=> ")[1] for line in listed.splitlines() if line.strip().startswith(library.split(".so")[0] + ".so") and "=> " in line]
+    begin = library.split(".so")[0] + ".so"
+    paths = [line.split("=> ")[1] for line in listed.splitlines() if line.strip().startswith(begin) and "=> " in line]
     for path in paths:
         for name in (path, os.path.realpath(path), re.sub(r"^/lib/", "/usr/lib/", path)):
             done = subprocess.run(["dpkg-query", "-S", name], capture_output=True, text=True)
             if done.returncode == 0:
                 package = done.stdout.split(": ")[0].split(",")[0]
-                version = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], check=True, capture_output=True, text=True).stdout
-                return package.split(":")[0], version, Path(f"/usr/share/doc/{package.split(':')[0]}/copyright").read_text()
+                version = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], check=True, capture_output=True, text=True)
+                return package.split(":")[0], version.stdout, Path(f"/usr/share/doc/{package.split(':')[0]}/copyright").read_text()
     sys.exit(f"release: {library} is in the wheel, and belongs to no package of this machine, so its licence is unknown")
 
 
@@ -48,8 +49,8 @@ def contents(wheel):
 
 
 def add_licences(wheel, output, date):
-    """Writes a wheel anew with the licence of each library inside, and entries in a fixed order with one date. Returns the libraries
-    as (name, package, version, copyright)."""
+    """Writes a wheel anew with the licence of each library inside, and entries in a fixed order with one date. Returns the
+    libraries as (name, package, version, copyright)."""
     files = contents(wheel)
     info = next(name for name in files if name.endswith(".dist-info/RECORD")).rsplit("/", 1)[0]
     grafted = []
@@ -64,7 +65,8 @@ def add_licences(wheel, output, date):
     head, _, rest = metadata.decode().partition("\n\n")
     head += "".join(f"\nLicense-File: {name}" for name in named)
     files[f"{info}/METADATA"] = ((head + "\n\n" + rest).encode(), mode)
-    record = "".join(f"{name},sha256={digest(data)},{len(data)}\n" for name, (data, _) in sorted(files.items()) if not name.endswith("/RECORD"))
+    listed = sorted((name, data) for name, (data, _) in files.items() if not name.endswith("/RECORD"))
+    record = "".join(f"{name},sha256={digest(data)},{len(data)}\n" for name, data in listed)
     files[f"{info}/RECORD"] = (f"{record}{info}/RECORD,,\n".encode(), 0o100644 << 16)
     when = time.gmtime(max(date, 315532800))[:6]  # ZIP knows no year before 1980
     with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as out:
