@@ -41,13 +41,13 @@ def arguments():
     return asked
 
 
-def make(asked, source, work, output):
+def make(asked, source, commit, work, output):
     """Makes the parts that were asked for into a folder, from a clone in `work`."""
     for folder in (work, output):
         shutil.rmtree(folder, ignore_errors=True)
     work.parent.mkdir(parents=True, exist_ok=True)
     output.mkdir(parents=True)
-    tree.clone(source, work)
+    tree.clone(source, work, commit)
     release = parts.Release(work, output, tree.version(work), int(tree.git(work, "log", "-1", "--format=%ct")))
     os.environ["SOURCE_DATE_EPOCH"] = str(release.date)
     if "archive" in asked.only:
@@ -82,10 +82,11 @@ def main():
         tree.check_changelog(source)
     # Both clones stand in the same folder, one after the other, since compilers write folders into what they make.
     work = source / "build" / "release" / f"merganser-{tree.version(source)}"
-    make(asked, source, work, asked.output)
+    commit = tree.git(source, "rev-parse", "HEAD")  # of both, whatever is committed meanwhile
+    make(asked, source, commit, work, asked.output)
     if asked.twice:
         again = source / "build" / "release" / "again"
-        make(asked, source, work, again)
+        make(asked, source, commit, work, again)
         different = differing(asked.output, again)
         if different:
             sys.exit(f"release: made twice, these differ: {', '.join(different)}; compare {asked.output} with {again}")

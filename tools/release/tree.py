@@ -11,11 +11,11 @@ def git(folder, *arguments):
     return done.stdout.strip()
 
 
-def clone(source, folder):
-    """Clones the last commit of a tree, with nothing that is not committed."""
+def clone(source, folder, commit="HEAD"):
+    """Clones a commit of a tree, with nothing that is not committed."""
     shutil.rmtree(folder, ignore_errors=True)
     git(source, "clone", "--quiet", "--no-hardlinks", str(source), str(folder))
-    git(folder, "checkout", "--quiet", "--detach", git(source, "rev-parse", "HEAD"))
+    git(folder, "checkout", "--quiet", "--detach", git(source, "rev-parse", commit))
 
 
 def version(folder):
