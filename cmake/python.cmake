@@ -7,7 +7,8 @@ if(NOT TARGET merganser_shared)
   message(FATAL_ERROR "MERGANSER_PYTHON needs libmerganser.so: MERGANSER_SHARED=ON, on Linux, without sanitizers and coverage")
 endif()
 
-find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+# SKBUILD_SABI_COMPONENT: scikit-build-core asks for the stable ABI, with Python 3.12 or later.
+find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module ${SKBUILD_SABI_COMPONENT})
 unset(nanobind_DIR CACHE)  # pip builds in a new environment each time
 execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE merganser_nanobind
                 OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
@@ -29,7 +30,7 @@ foreach(library IN LISTS merganser_python_libraries)
 endforeach()
 
 file(GLOB merganser_python_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/src/*.cpp)
-nanobind_add_module(merganser_core NB_STATIC NOMINSIZE ${merganser_python_sources})
+nanobind_add_module(merganser_core STABLE_ABI NB_STATIC NOMINSIZE ${merganser_python_sources})
 target_link_libraries(merganser_core PRIVATE ${merganser_python_libraries} Threads::Threads)
 target_include_directories(merganser_core PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_definitions(merganser_core PRIVATE MERGANSER_VERSION="${PROJECT_VERSION}")

@@ -4,6 +4,7 @@
 
 #include "apps/frame/command.hpp"
 #include "apps/frame/json.hpp"
+#include "apps/frame/provenance.hpp"
 #include "apps/frame/record.hpp"
 #include "merganser/base/error.hpp"
 
@@ -12,13 +13,16 @@ namespace {
 
 /// Values of the command line of list-options.
 struct ListOptions {
-  std::string lines;  ///< JSON file of command lines to parse; empty: print the options
+  std::string lines;   ///< JSON file of command lines to parse; empty: print the options
+  bool verbs = false;  ///< print the verbs too, with all that --help shows
 };
-/// Passes the argument of list-options to option(...).
+/// Passes the arguments of list-options to option(...).
 void describe(ListOptions& o, auto&& option) {
   option.positional(
       "FILE", o.lines,
       "JSON list of command lines, each the verb and a list of its arguments: prints what is wrong with each", Reads{});
+  option("verbs", o.verbs, "print the verbs too, with all texts of --help, for man pages and completion",
+         NotWith{"FILE"});
 }
 
 /// Returns the properties and rules of an option of a verb as JSON, for list-options.
@@ -29,9 +33,12 @@ Json option_json(const Option& o) {
   return {{"name", o.name},
           {"letter", o.letter == 0 ? std::string() : std::string(1, o.letter)},
           {"kind", o.kind},
+          {"help", o.help + uses_text(o)},
+          {"section", o.section},
           {"flag", o.flag},
           {"positional", o.positional},
           {"list", o.list},
+          {"rest", o.rest},
           {"required", o.required},
           {"hidden", o.hidden},
           {"file", o.role == FileRole::reads    ? "read"
@@ -57,6 +64,29 @@ Json tables_json() {
   return out;
 }
 
+/// Returns the visible verbs as JSON, in the order of the overview, with their texts, usage lines and options.
+Json verbs_json() {
+  Json verbs = Json::array();
+  for (const CommandGroup& g : command_groups())
+    for (const Command* c : g.commands) {
+      if (c->hidden) continue;
+      Json options = Json::array();
+      std::string synopsis;
+      c->table([&](const OptionTable& table) {
+        synopsis = table.synopsis();
+        for (const Option& o : table.options()) options.push_back(option_json(o));
+      });
+      verbs.push_back({{"name", c->name},
+                       {"package", g.package},
+                       {"package_title", g.title},
+                       {"summary", c->summary},
+                       {"text", c->text},
+                       {"synopsis", synopsis},
+                       {"options", std::move(options)}});
+    }
+  return {{"version", build_info().version}, {"verbs", std::move(verbs)}};
+}
+
 /// Returns the parser's error message for a command line [verb, [arguments]]; null if it is accepted.
 Json parser_error(const Json& line) {
   const auto verb = line.at(0).get<std::string>();
@@ -80,7 +110,7 @@ Json parser_error(const Json& line) {
 /// Runs the command list-options: prints all options, or the parser's errors for the command lines of a file. @return exit code
 int run(ListOptions& o, const Invocation&) {
   if (o.lines.empty()) {
-    std::cout << json_text(tables_json(), 1) << '\n';
+    std::cout << json_text(o.verbs ? verbs_json() : tables_json(), 1) << '\n';
     return 0;
   }
   Json out = Json::array();

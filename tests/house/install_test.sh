@@ -18,6 +18,18 @@ if grep -rlE "($source|$build)(/|\"|$)" "$prefix" --include='*.cmake' --include=
   fail "the installed files above name the source or build tree"
 fi
 
+# Documents, examples, man pages and completion.
+documents=$prefix/share/doc/merganser
+for file in README.md docs/architecture.md examples/01_cluster.cpp; do
+  [ -f "$documents/$file" ] || fail "$file is not among the installed documents"
+done
+if [ -d "$build/man" ] && [ -x "$prefix/bin/merganser" ]; then
+  [ "$(find "$prefix/share/man/man1" -name 'merganser*.1' | wc -l)" -gt 10 ] || fail "man pages are missing"
+  for file in bash-completion/completions/merganser zsh/site-functions/_merganser fish/vendor_completions.d/merganser.fish; do
+    [ -f "$prefix/share/$file" ] || fail "$file is missing"
+  done
+fi
+
 # A relative path, as people type it.
 cd "$(dirname "$prefix")"
 quietly cmake -S "$source/examples" -B "$temporary/examples" -DCMAKE_PREFIX_PATH="$(basename "$prefix")" \
@@ -67,6 +79,10 @@ fi
 
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name merganser.pc)")
 export PKG_CONFIG_PATH
+for file in "$PKG_CONFIG_PATH"/*.pc; do
+  quietly pkg-config --validate "$(basename "$file" .pc)"
+  [ "$(pkg-config --modversion "$(basename "$file" .pc)")" = "$(pkg-config --modversion merganser)" ] || fail "version of $file"
+done
 read -ra flags <<<"$(pkg-config --cflags --libs merganser)"
 quietly "$cxx" "$source/examples/01_cluster.cpp" "${flags[@]}" -o "$temporary/by_pkg_config"
 [ "$("$temporary/by_pkg_config" 2)" = "$one" ] || fail "another result through pkg-config"
@@ -137,7 +153,9 @@ C
     read -ra flags <<<"$(pkg-config --cflags --libs merganser-c)"
     quietly cc -std=c99 -Wall -Werror -pedantic "$temporary/main.c" "${flags[@]}" -o "$temporary/in_c"
     LD_LIBRARY_PATH=$(dirname "$shared") "$temporary/in_c" || fail "the program in C ended with exit code $?"
-    echo "shared library in C: works"
+    quietly "$cxx" -x c++ "$temporary/main.c" -x none "${flags[@]}" -o "$temporary/in_cpp"
+    LD_LIBRARY_PATH=$(dirname "$shared") "$temporary/in_cpp" || fail "the C interface in C++ ended with exit code $?"
+    echo "shared library in C, and its C interface in C++: works"
   fi
 fi
 

@@ -19,7 +19,7 @@ for task in demo test build bench attack lint format docs; do
 done
 expect 2 "unknown task buidl" ./x buidl
 expect 0 "kills    SIGKILL to a random rank" ./x attack --list
-for task in demo test build bench sanitize coverage python alone arm64 lint format docs packages; do
+for task in demo test build bench sanitize coverage python alone arm64 s390x lint format docs packages; do
   ./x $task --help >"$temporary/out"
   grep -qE "^  $task " "$temporary/out" || fail "./x $task --help does not tell of it"
   ! grep -qE '^(==|  (attack|fuzz) )' "$temporary/out" || fail "./x $task --help does or tells more"

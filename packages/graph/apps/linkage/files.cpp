@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -18,12 +19,12 @@ namespace {
 /// Returns true if an output file is a NumPy array by its name (.npy), not text.
 bool is_array(const std::string& path) { return path.ends_with(".npy"); }
 
-/// Appends the bytes of a number or row as they lie in memory (little-endian) to the contents of a .npy file.
+/// Appends the bytes of a number, little-endian on machines of any byte order, to the contents of a .npy file.
 template <class T>
 void append_bytes(std::string& text, T value) {
-  static_assert(std::endian::native == std::endian::little, "arrays are written as they lie in memory");
   char bytes[sizeof value];
   std::memcpy(bytes, &value, sizeof value);
+  if constexpr (std::endian::native == std::endian::big) std::reverse(bytes, bytes + sizeof bytes);
   text.append(bytes, sizeof bytes);
 }
 
@@ -127,7 +128,10 @@ void write_condensed(const std::string& path, const msf::CondensedTree& tree) {
   }
   for_each_row(tree, [&](const CondensedRow& row) {
     if (is_array(path)) {
-      append_bytes(text, row);
+      append_bytes(text, row.parent);
+      append_bytes(text, row.child);
+      append_bytes(text, row.lambda);
+      append_bytes(text, row.size);
     } else {
       text += fmt::format("{} {} {} {}\n", row.parent, row.child, number_text(row.lambda), row.size);
     }

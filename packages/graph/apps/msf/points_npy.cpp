@@ -83,16 +83,17 @@ ArrayValue value_of(auto bits) {
   }
 }
 
-/// Reads the bits of a number of a NumPy array, whose bytes begin at `from`. @param swapped  the bytes are big-endian
+/// Reads the bits of a number of a NumPy array, whose bytes begin at `from`, on machines of any byte order. @param big_endian  of the
+/// array
 template <class Bits>
-Bits bits_at(const char* from, bool swapped) {
-  static_assert(std::endian::native == std::endian::little);
+Bits bits_at(const char* from, bool big_endian) {
   Bits bits = 0;
-  if (!swapped) {
+  if (big_endian == (std::endian::native == std::endian::big)) {
     std::memcpy(&bits, from, sizeof bits);
   } else {
-    for (std::size_t i = 0; i < sizeof bits; ++i)
-      bits = static_cast<Bits>(static_cast<std::uint64_t>(bits) << 8U | static_cast<unsigned char>(from[i]));
+    char turned[sizeof bits];
+    std::reverse_copy(from, from + sizeof bits, turned);
+    std::memcpy(&bits, turned, sizeof bits);
   }
   return bits;
 }
@@ -100,14 +101,14 @@ Bits bits_at(const char* from, bool swapped) {
 /// Calls `use` with a function that converts the number at a place of a NumPy array's bytes to ArrayValue, by the array's type and
 /// byte order.
 void with_reader(const PointsArray& array, const auto& use) {
-  const bool swapped = array.big_endian;
+  const bool big_endian = array.big_endian;
   const auto of_width = [&]<class Bits, class Real>(Bits, Real) {
     if (array.kind == ArrayNumber::real)
-      use([=](const char* at) { return value_of<Real, true>(bits_at<Bits>(at, swapped)); });
+      use([=](const char* at) { return value_of<Real, true>(bits_at<Bits>(at, big_endian)); });
     else if (array.kind == ArrayNumber::integer)
-      use([=](const char* at) { return value_of<std::make_signed_t<Bits>, false>(bits_at<Bits>(at, swapped)); });
+      use([=](const char* at) { return value_of<std::make_signed_t<Bits>, false>(bits_at<Bits>(at, big_endian)); });
     else
-      use([=](const char* at) { return value_of<Bits, false>(bits_at<Bits>(at, swapped)); });
+      use([=](const char* at) { return value_of<Bits, false>(bits_at<Bits>(at, big_endian)); });
   };
   if (array.bytes == 8) return of_width(std::uint64_t{}, double{});
   if (array.bytes == 4) return of_width(std::uint32_t{}, float{});

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <bit>
 #include <cmath>
 
 #include "merganser/comm/collectives.hpp"
@@ -15,7 +16,15 @@ namespace {
 
 constexpr std::array<char, 8> kMagic{'M', 'R', 'G', 'N', 'G', 'R', 'P', 'H'};
 constexpr std::uint32_t kVersion = 1;
-static_assert(std::endian::native == std::endian::little, "the format is that of the memory of little-endian machines");
+
+/// Refuses binary graph files (.mgr) on big-endian machines, since the format is that of the memory of little-endian ones. Local.
+/// @throws InputError there
+void check_byte_order(const std::string& path) {
+  if constexpr (std::endian::native != std::endian::little)
+    throw InputError(path +
+                     ": a binary graph of merganser on a big-endian machine; allowed: little-endian machines, or "
+                     "another format, as edge lists");
+}
 
 /// Header of a binary graph file: its first 32 bytes, little-endian.
 struct BinaryHeader {
@@ -32,6 +41,7 @@ static_assert(sizeof(BinaryHeader) == 32);
 /// Reads the header of a binary graph file (.mgr) and checks that it fits the length of the file. Local. @throws PlacedError naming
 /// the byte of the first wrong field
 BinaryHeader read_binary_header(const File& file) {
+  check_byte_order(file.path());
   BinaryHeader h;
   file.read_all(0, &h, sizeof h, "the header");
   const auto refuse = [&](std::uint64_t at, const std::string& what) { fail_at_byte(file.path(), at, what); };
@@ -118,6 +128,7 @@ EdgeList read_binary(const Source& source, const ReadOptions& options) {
 
 // Writer of binary graph files: each rank writes its edges behind those of lower ranks.
 void write_binary(const std::string& path, const EdgeList& graph, comm::Transport& transport) {
+  check_byte_order(path);  // the same on all ranks
   const std::int64_t named = transport.all_reduce(static_cast<std::int64_t>(graph.names.size()), comm::Op::sum);
   const comm::Share edges = comm::compute_share(transport, graph.size());
   BinaryHeader h;

@@ -3,6 +3,7 @@
 // 16 vertex weights, 32 edge weights of 32 bits instead of 64.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 
 #include "src/graphs/files/disk.hpp"
@@ -32,10 +33,21 @@ struct ParhipLayout {
   [[nodiscard]] std::uint64_t bytes() const { return weights_at() + (weighted ? arcs * weight_bytes : 0); }
 };
 
+/// Returns the little-endian number of `width` bytes, up to 8, that begin at `from`, on machines of any byte order.
+std::uint64_t little_endian(const char* from, std::size_t width) {
+  std::uint64_t value = 0;
+  if constexpr (std::endian::native == std::endian::little)
+    std::memcpy(&value, from, width);
+  else
+    for (std::size_t i = width; i-- > 0;) value = value << 8U | static_cast<unsigned char>(from[i]);
+  return value;
+}
+
 /// Reads the header of a ParHIP file and checks that it fits the length of the file. Local. @throws PlacedError if it does not
 ParhipLayout read_parhip_layout(const File& file) {
   std::array<std::uint64_t, 3> head{};
   file.read_all(0, head.data(), kParhipHeader, "the header");
+  for (std::uint64_t& word : head) word = little_endian(reinterpret_cast<const char*>(&word), sizeof word);
   const auto [version, n, m] = head;
   if (version > 63) fail_at_byte(file.path(), 0, "version " + std::to_string(version) + "; allowed: 0 to 63");
   const auto narrow = [version = version](std::uint64_t bit) { return (version & bit) != 0 ? std::uint64_t{4} : 8; };
@@ -62,10 +74,7 @@ class ParhipNumbers {
   /// Returns the next number of the run, widened to 64 bits. @throws PlacedError at the end of the file
   std::uint64_t next() {
     if (used_ == have_) fill();
-    std::uint64_t value = 0;
-    std::memcpy(&value, buffer_.data() + used_ * width_, width_);
-    ++used_;
-    return value;
+    return little_endian(buffer_.data() + used_++ * width_, width_);
   }
   /// Returns the offset in the file of the number that next() returned last.
   [[nodiscard]] std::uint64_t place() const { return at_ - (have_ - used_ + 1) * width_; }
