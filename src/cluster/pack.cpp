@@ -9,31 +9,13 @@
 #include "merganser/base/error.hpp"
 #include "merganser/parcels/detail/merge_epic.hpp"
 #include "merganser/parcels/merge_batch.hpp"
+#include "src/cluster/chunk_lists.hpp"
 
 namespace merganser::cluster {
 namespace {
 
-// While stars are merged, the entries of `target` hold their members as linked lists: a centre holds its first source,
-// a source the next one. No other memory is needed, because a source is never a centre.
-constexpr std::uint32_t kSource = 0x80000000U;   ///< this vertex merges into another; low bits: next source
-constexpr std::uint32_t kHead = 0x40000000U;     ///< this vertex is a centre; low bits: first source
-constexpr std::uint32_t kMany = 0x20000000U;     ///< with kHead: it has more than one source
-constexpr std::uint32_t kEnd = 0x1fffffffU;      ///< low bits: no next source
-constexpr std::uint32_t kGone = kSource | kEnd;  ///< this vertex has migrated to another rank
 constexpr std::size_t kAhead = 32;      ///< prefetch distance, in parcels; twice that for the indices that lead to them
-constexpr std::uint32_t kChunk = 4096;  ///< vertices sorted into work lists at a time
 constexpr std::size_t kHistogram = 64;  ///< stars of fewer members are counted in an array, others in the report's map
-
-/// Work lists of the merge for a chunk of parcels, sorted by kind so that the loops over it have no branches to predict:
-/// whether a vertex is a source or a centre is as good as random. Positions are relative to the first survivor of the chunk.
-struct ChunkWork {
-  std::uint32_t survivors[kChunk];  ///< vertices that remain as parcels
-  std::uint32_t pairs[kChunk];      ///< positions of centres with one source
-  std::uint32_t stars[kChunk];      ///< positions of centres with more sources
-  std::uint32_t survivor_count;
-  std::uint32_t pair_count;
-  std::uint32_t star_count;
-};
 
 /// Merge and packing of one rank's parcels, chunk by chunk: survivors are copied to the new tables, then centres are
 /// merged there. Sources are read from the old tables, which no chunk overwrites: sites are sorted copies, rows go to a
@@ -72,14 +54,10 @@ class StarMerger {
   /// of its own, so its entry is free for the head of its list.
   void list_sources() {
     std::uint32_t* const target = in_.target;
-    std::array<std::uint32_t, kChunk> sources;
+    std::array<std::uint32_t, kChunk + kLaneSlack> sources;
     for (std::uint32_t begin = 0; begin < n_; begin += kChunk) {
       const std::uint32_t end = std::min(n_ - begin, kChunk) + begin;
-      std::size_t count = 0;
-      for (std::uint32_t v = begin; v < end; ++v) {
-        sources[count] = v;
-        count += static_cast<std::size_t>(target[v] != links::kNone) & static_cast<std::size_t>(!is_head(target[v]));
-      }
+      const std::size_t count = list_linked(target, begin, end, sources.data());
       for (std::size_t i = 0; i < count; ++i) {
         const std::uint32_t v = sources[i];
         const std::uint32_t t = target[v];
@@ -105,8 +83,6 @@ class StarMerger {
 
   /// Returns true if a vertex's entry of `target` is that of a star's centre. kNone has the bit kSource, hence is no centre.
   static bool is_head(std::uint32_t code) { return (code & (kSource | kHead)) == kHead; }
-  /// Returns true if a vertex's entry of `target` is that of a source, which merges into a centre, or that it has migrated.
-  static bool is_source(std::uint32_t code) { return (code & kSource) != 0 && code != links::kNone; }
   /// Returns the source after `member` in the linked list of its star; members from n_ on are received parcels.
   [[nodiscard]] std::uint32_t next_source(std::uint32_t member) const {
     return member < n_ ? in_.target[member] & kEnd : arrival_next_[member - n_];
@@ -127,7 +103,7 @@ class StarMerger {
   std::size_t merge_chunks() {
     std::size_t after = 0;
     for (std::uint32_t begin = 0; begin < n_; begin += kChunk) {
-      sort_chunk(begin, std::min(n_ - begin, kChunk) + begin);
+      sort_chunk(in_.target, begin, std::min(n_ - begin, kChunk) + begin, work_);
       copy_survivors<kEpic>(out_sites_ + after, out_rows_ + after * width_);
       for (std::uint32_t i = 0; i < work_.pair_count; ++i) {
         if (i + kAhead < work_.pair_count) prefetch_row(first_source(work_.pairs[i + kAhead]));
@@ -165,48 +141,29 @@ class StarMerger {
     return after;
   }
 
-  /// Sorts the vertices of a chunk of this rank's parcels into the work lists of the merge (survivors, pairs, stars), without
-  /// branches.
-  void sort_chunk(std::uint32_t begin, std::uint32_t end) {
-    std::uint32_t survivors = 0;
-    std::uint32_t pairs = 0;
-    std::uint32_t stars = 0;
-    for (std::uint32_t v = begin; v < end; ++v) {
-      const std::uint32_t code = in_.target[v];
-      work_.survivors[survivors] = v;
-      work_.pairs[pairs] = survivors;
-      work_.stars[stars] = survivors;
-      survivors += static_cast<std::uint32_t>(!is_source(code));
-      pairs += static_cast<std::uint32_t>((code & (kSource | kHead | kMany)) == kHead);
-      stars += static_cast<std::uint32_t>((code & (kSource | kHead | kMany)) == (kHead | kMany));
-    }
-    work_.survivor_count = survivors;
-    work_.pair_count = pairs;
-    work_.star_count = stars;
-  }
-
   /// Copies sites and payload rows of the parcels of a chunk that survive the merge to the new tables, before centres are merged
   /// there.
   template <bool kEpic>
   void copy_survivors(Site* sites, double* rows) {
     const std::size_t width = kEpic ? detail::kEpicWidth : width_;
     const std::uint32_t count = work_.survivor_count;
+    const std::uint32_t* const survivors = work_.survivors;
+    const std::uint32_t* const order = in_.order;
+    const std::uint32_t* const target = in_.target;
+    const Site* const sorted = in_.sorted;
+    const double* const old_rows = rows_;
     for (std::uint32_t i = 0; i < count; ++i) {
-      const double* const ahead = payload_row(work_.survivors[i + kAhead < count ? i + kAhead : i]);
+      const std::uint32_t later = survivors[i + kAhead < count ? i + kAhead : i];
+      const double* const ahead = old_rows + static_cast<std::size_t>(order[later]) * width;
       __builtin_prefetch(ahead);
       __builtin_prefetch(ahead + width - 1);
-      const std::uint32_t v = work_.survivors[i];
-      const std::uint32_t code = in_.target[v];
+      const std::uint32_t v = survivors[i];
+      const std::uint32_t code = target[v];
       prefetch_index(is_head(code) ? code & kEnd : v);
-      sites[i] = in_.sorted[v];
-      std::memcpy(rows + i * width, payload_row(v), width * sizeof(double));
+      sites[i] = sorted[v];
+      std::memcpy(rows + i * width, old_rows + static_cast<std::size_t>(order[v]) * width, width * sizeof(double));
     }
   }
-  /// Returns the payload row (id and attributes) of a parcel of this rank, by vertex.
-  [[nodiscard]] const double* payload_row(std::uint32_t v) const {
-    return rows_ + static_cast<std::size_t>(in_.order[v]) * width_;
-  }
-
   /// Returns the first source of the centre at a position among the chunk's survivors.
   [[nodiscard]] std::uint32_t first_source(std::uint32_t position) const {
     return in_.target[work_.survivors[position]] & kEnd;

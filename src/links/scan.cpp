@@ -6,6 +6,7 @@
 #include <hwy/highway.h>
 
 #include "merganser/base/detail/highway.hpp"
+#include "merganser/base/detail/selected_lanes.hpp"
 #include "merganser/links/links.hpp"
 #include "src/links/scan.hpp"
 
@@ -16,12 +17,27 @@ namespace hn = hwy::HWY_NAMESPACE;
 using U = hn::CappedTag<std::uint32_t, kListSlack>;
 using I = hn::RebindToSigned<U>;
 
+#if HWY_TARGET == HWY_AVX2
+/// Stores the vertices in the lanes selected by the mask at `to` and returns their number; writes a whole vector, hence kListSlack.
+template <class V, class M>
+HWY_INLINE std::size_t append(V values, M mask, std::uint32_t* to) {
+  const U u;
+  const hn::Rebind<std::uint8_t, U> bytes;
+  std::uint8_t bits[8];
+  hn::StoreMaskBits(u, mask, bits);
+  const auto lanes =
+      hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(&merganser::detail::kSelectedLanes[bits[0]]));
+  hn::StoreU(hn::TableLookupLanes(values, hn::IndicesFromVec(u, hn::PromoteTo(u, lanes))), u, to);
+  return static_cast<std::size_t>(__builtin_popcount(bits[0]));
+}
+#else
 /// Stores the vertices in the lanes selected by the mask at `to` and returns their number; writes a whole vector, hence kListSlack.
 template <class V, class M>
 HWY_INLINE std::size_t append(V values, M mask, std::uint32_t* to) {
   hn::StoreU(hn::Compress(values, mask), U(), to);
   return hn::CountTrue(U(), mask);
 }
+#endif
 
 /// Lists the vertices whose target is on this rank (target < n), by vector compress: the first pass of the pruning over the links.
 LocalLinks list_local(const std::uint32_t* HWY_RESTRICT target, std::uint32_t n, std::uint32_t* HWY_RESTRICT list) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "merganser/base/aligned_memory.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/links/prune.hpp"
 #include "src/links/cross_links.hpp"
@@ -25,22 +26,22 @@ std::uint32_t select(bool yes, std::uint32_t a, std::uint32_t b) {
   return b ^ ((a ^ b) & (0U - static_cast<std::uint32_t>(yes)));
 }
 
-/// Uninitialised buffer of per-vertex values of the pruning, which grows and never shrinks; growing discards its contents.
+/// Uninitialised buffer of per-vertex values of the pruning, on huge pages where it is large, which grows and never shrinks; growing
+/// discards its contents.
 template <class T>
 class ScratchBuffer {
  public:
   /// Returns memory for the values of at least n vertices, whose contents are undefined.
   T* grow(std::size_t n) {
-    if (n > capacity_) {
-      data_ = std::unique_ptr<T[]>(new T[n]);
-      capacity_ = n;
+    if (n * sizeof(T) > memory_.bytes()) {
+      memory_ = RawBuffer();
+      memory_ = RawBuffer(n * sizeof(T));
     }
-    return data_.get();
+    return reinterpret_cast<T*>(memory_.data());
   }
 
  private:
-  std::unique_ptr<T[]> data_;
-  std::size_t capacity_ = 0;
+  RawBuffer memory_;
 };
 
 }  // namespace

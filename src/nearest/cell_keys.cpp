@@ -163,6 +163,36 @@ void FilterCoordinates(const Vec3& lower, double scale, const Site* HWY_RESTRICT
   }
 }
 
+using F16 = hn::CappedTag<float, 16>;
+using I16 = hn::RebindToSigned<F16>;
+
+/// Returns the indices, on one axis, of the nodes nearest to the vertices from v on.
+HWY_INLINE hn::Vec<I16> node_on_axis(const NodeMap& map, int axis, std::size_t v) {
+  const F16 f;
+  const I16 i;
+  const auto x = hn::Mul(hn::LoadU(f, map.at[axis] + v), hn::Set(f, map.inverse_width[axis]));
+  const auto node = hn::ConvertTo(i, hn::Add(x, hn::Set(f, 0.5F)));
+  return hn::Min(hn::Max(node, hn::Zero(i)), hn::Set(i, map.cells[axis]));
+}
+
+/// Returns the numbers of the nodes nearest to the vertices from v on.
+HWY_INLINE hn::Vec<I16> nearest_node(const NodeMap& map, std::size_t v) {
+  const I16 i;
+  const auto row = hn::Add(hn::Mul(node_on_axis(map, 2, v), hn::Set(i, map.cells[1] + 1)), node_on_axis(map, 1, v));
+  return hn::Add(hn::Mul(row, hn::Set(i, map.cells[0] + 1)), node_on_axis(map, 0, v));
+}
+
+/// Body of nearest_nodes().
+void NearestNodes(const NodeMap& map, std::size_t count, std::uint32_t* HWY_RESTRICT node) {
+  const I16 i;
+  const std::size_t lanes = hn::Lanes(i);
+  std::size_t v = 0;
+  for (; v + lanes <= count; v += lanes) hn::StoreU(nearest_node(map, v), i, reinterpret_cast<std::int32_t*>(node + v));
+  alignas(64) std::int32_t rest[16] = {};
+  hn::Store(nearest_node(map, v), i, rest);
+  for (std::size_t k = 0; v + k < count; ++k) node[v + k] = static_cast<std::uint32_t>(rest[k]);
+}
+
 }  // namespace merganser::nearest::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -171,6 +201,7 @@ namespace merganser::nearest {
 
 HWY_EXPORT(CellKeys);
 HWY_EXPORT(FilterCoordinates);
+HWY_EXPORT(NearestNodes);
 
 bool cell_keys(const CellArithmetic& cells, const PointSet& points, std::size_t first, std::size_t count,
                std::uint32_t* key) {
@@ -179,6 +210,10 @@ bool cell_keys(const CellArithmetic& cells, const PointSet& points, std::size_t 
 
 void filter_coordinates(const Vec3& lower, double scale, const Site* sites, std::size_t count, float* const (&to)[3]) {
   MERGANSER_DISPATCH(FilterCoordinates)(lower, scale, sites, count, to);
+}
+
+void nearest_nodes(const NodeMap& map, std::size_t count, std::uint32_t* node) {
+  MERGANSER_DISPATCH(NearestNodes)(map, count, node);
 }
 
 }  // namespace merganser::nearest

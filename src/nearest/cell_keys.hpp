@@ -28,4 +28,16 @@ bool cell_keys(const CellArithmetic& cells, const PointSet& points, std::size_t 
 /// (position - lower) * scale, rounded; to[a] for axis a.
 void filter_coordinates(const Vec3& lower, double scale, const Site* sites, std::size_t count, float* const (&to)[3]);
 
+/// Map from filter coordinates to the nodes of the search grid, the corners of its cells: on each axis the nearest one, trunc(coordinate
+/// * inverse_width + 1/2), cut to 0 .. cells. Numbers of nodes grow along x, then y, then z.
+struct NodeMap {
+  const float* at[3];      ///< filter coordinates by axis and vertex
+  float inverse_width[3];  ///< reciprocal edges of a cell in filter coordinates, by axis
+  std::int32_t cells[3];   ///< number of cells by axis; there is one node more
+};
+
+/// Sweep before block_search(): computes the node nearest to each of the first `count` vertices. Reads up to 16 coordinates beyond the
+/// last, which must be there.
+void nearest_nodes(const NodeMap& map, std::size_t count, std::uint32_t* node);
+
 }  // namespace merganser::nearest

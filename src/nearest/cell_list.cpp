@@ -222,11 +222,16 @@ void CellList::sort(const PointSet& points, Site* sorted, std::byte* scratch) {
     start_[k + 1] = sum;
     sum += c;
   }
-  for (std::size_t i = 0; i < n_; ++i) {
-    __builtin_prefetch(&start_[key_[std::min(i + 2 * kAhead, n_ - 1)] + 1], 1);
-    __builtin_prefetch(&order_[start_[key_[std::min(i + kAhead, n_ - 1)] + 1]], 1);
-    order_[start_[key_[i] + 1]++] = static_cast<std::uint32_t>(i);
+  const std::uint32_t* const key = key_.data();
+  std::uint32_t* const next = start_.data() + 1;  // by half-cell: where its next parcel goes
+  std::uint32_t* const order = order_.data();
+  std::size_t i = 0;
+  for (; i + 2 * kAhead < n_; ++i) {
+    __builtin_prefetch(&next[key[i + 2 * kAhead]], 1);
+    __builtin_prefetch(&order[next[key[i + kAhead]]], 1);
+    order[next[key[i]]++] = static_cast<std::uint32_t>(i);
   }
+  for (; i < n_; ++i) order[next[key[i]]++] = static_cast<std::uint32_t>(i);
 
   const std::size_t stride = n_ + kPadding;
   const FilterWriter f{filter_, filter_ + stride, filter_ + 2 * stride, lower_, scale_};
@@ -263,31 +268,23 @@ void CellList::build_trees(const PointSet& points) {
 void CellList::list_by_node() {
   // A counting sort of the small parcels, which come in the order of cells: its accesses are nearly sequential.
   const std::size_t stride = n_ + kPadding;
-  const std::array<std::int64_t, 3> nodes{cells_[0] + 1, cells_[1] + 1, cells_[2] + 1};
-  const auto node_count = static_cast<std::size_t>(nodes[0] * nodes[1] * nodes[2]);
-  node_start_.assign(node_count + 2, 0);
-  float inverse[3];
-  for (int a = 0; a < 3; ++a) inverse[a] = static_cast<float>(1.0 / (width_[a] * scale_));
+  NodeMap map{{filter_, filter_ + stride, filter_ + 2 * stride}, {}, {}};
+  for (int a = 0; a < 3; ++a) {
+    map.inverse_width[a] = static_cast<float>(1.0 / (width_[a] * scale_));
+    map.cells[a] = static_cast<std::int32_t>(cells_[a]);
+  }
   std::uint32_t* const node_of = by_node_ + n_;
-  std::size_t m = 0;
+  nearest_nodes(map, n_, node_of);
+  const auto node_count = static_cast<std::size_t>((cells_[0] + 1) * (cells_[1] + 1) * (cells_[2] + 1));
+  node_start_.assign(node_count + 2, 0);
+  std::uint32_t* const start = node_start_.data();
   const auto cells = static_cast<std::size_t>(cell_count());
-  const auto node_on_axis = [&](int a, float f) {
-    const auto j = static_cast<std::int64_t>(f * inverse[a] + 0.5F);
-    return std::min(j, cells_[a]);
-  };
   for (std::size_t c = 0; c < cells; ++c)
-    for (std::uint32_t v = start_[2 * c]; v < start_[2 * c + 1]; ++v) {
-      const auto jx = node_on_axis(0, filter_[v]);
-      const auto jy = node_on_axis(1, filter_[stride + v]);
-      const auto jz = node_on_axis(2, filter_[2 * stride + v]);
-      const auto node = static_cast<std::uint32_t>((jz * nodes[1] + jy) * nodes[0] + jx);
-      node_of[m++] = node;
-      ++node_start_[node + 2];
-    }
-  for (std::size_t j = 2; j < node_count + 2; ++j) node_start_[j] += node_start_[j - 1];
-  m = 0;
+    for (std::uint32_t v = start_[2 * c]; v < start_[2 * c + 1]; ++v) ++start[node_of[v] + 2];
+  for (std::size_t j = 2; j < node_count + 2; ++j) start[j] += start[j - 1];
+  std::uint32_t* const listed = by_node_;
   for (std::size_t c = 0; c < cells; ++c)
-    for (std::uint32_t v = start_[2 * c]; v < start_[2 * c + 1]; ++v) by_node_[node_start_[node_of[m++] + 1]++] = v;
+    for (std::uint32_t v = start_[2 * c]; v < start_[2 * c + 1]; ++v) listed[start[node_of[v] + 1]++] = v;
 }
 
 /// Fills the arguments of block_search() from the cell list. @return false if plain differences in a block may not be the canonical

@@ -7,6 +7,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <cstring>
 #include <numbers>
 
 #include "merganser/base/detail/highway.hpp"
@@ -228,24 +229,68 @@ HWY_NOINLINE void recompute_shape(const EpicMergeBatch::Lot& lot, std::size_t so
   for (std::size_t k = 0; k < detail::kEpicShape; ++k) work.out[8 + k][lane] = out[k];
 }
 
+/// Returns whether the merged positions of the lanes from `at` on are inside the box, so that neither wrapping nor clamping would
+/// move them.
+HWY_INLINE bool are_inside(const Box& box, std::size_t at, const LaneResults& work) {
+  const D d;
+  M inside = hn::FirstN(d, hn::Lanes(d));
+  for (int a = 0; a < 3; ++a) {
+    const V x = hn::Load(d, work.out[a] + at);
+    inside = hn::And(inside,
+                     hn::And(hn::Ge(x, hn::Set(d, box.lower[a])), hn::Lt(x, hn::Set(d, box.lower[a] + box.extent[a]))));
+  }
+  return hn::AllTrue(d, inside);
+}
+
+/// Writes the merged parcels of a batch whose positions are inside the box: fields are interleaved by vectors, then copied star by
+/// star.
+HWY_INLINE void write_inside(const EpicMergeBatch::Lot& lot, const LaneResults& work) {
+  const D d;
+  alignas(64) double site[4 * kLanes];
+  alignas(64) double means[4 * kLanes];
+  alignas(64) double shape[4 * kLanes];
+  const auto& out = work.out;
+  for (std::size_t at = 0; at < kLanes; at += hn::Lanes(d)) {
+    const auto field = [&](std::size_t f) HWY_ATTR { return hn::Load(d, out[f] + at); };
+    hn::StoreInterleaved4(field(0), field(1), field(2), field(3), d, site + 4 * at);
+    hn::StoreInterleaved4(field(4), field(5), field(6), field(7), d, means + 4 * at);
+    hn::StoreInterleaved4(field(8), field(9), field(10), field(11), d, shape + 4 * at);
+  }
+  static_assert(detail::kEpicMeans == 4 && detail::kEpicShape == 5 && EpicMergeBatch::kFields == 13);
+  for (std::size_t lane = 0; lane < lot.count; ++lane) {
+    double* const row = lot.row[lane];
+    std::memcpy(&lot.site[lane]->x, site + 4 * lane, sizeof(Site));
+    std::memcpy(row + 1, means + 4 * lane, 4 * sizeof(double));
+    std::memcpy(row + 5, shape + 4 * lane, 4 * sizeof(double));
+    row[9] = out[12][lane];
+  }
+}
+
 /// Merges a batch of stars of EPIC's schema, writes the merged parcels to their sites and rows, and empties the batch. Lanes
 /// without a star hold old members, whose results are not written.
 void MergeLot(EpicMergeBatch::Lot& lot, std::size_t sources, const Box& box) {
   const D d;
   const detail::Images images(box);
   LaneResults work;
+  bool inside = true;
   for (std::size_t at = 0; at < kLanes; at += hn::Lanes(d)) {
     merge_sites(lot, sources, images, at, work);
     merge_shapes(lot, sources, images, at, work);
+    inside = are_inside(box, at, work) && inside;
   }
-  for (std::size_t lane = 0; lane < lot.count; ++lane) {
-    // Cancellation in double precision: this star's shape is evaluated with a wider mantissa.
+  // Cancellation in double precision: the shapes of these stars are evaluated with a wider mantissa.
+  for (std::size_t lane = 0; lane < lot.count; ++lane)
     if (work.plain[lane] == 0) [[unlikely]]
       recompute_shape(lot, sources, images, lane, work);
-    *lot.site[lane] = {detail::wrap_or_clamp(box, 0, work.out[0][lane]),
-                       detail::wrap_or_clamp(box, 1, work.out[1][lane]),
-                       detail::wrap_or_clamp(box, 2, work.out[2][lane]), work.out[3][lane]};
-    for (std::size_t f = 4; f < EpicMergeBatch::kFields; ++f) lot.row[lane][f - 3] = work.out[f][lane];
+  if (inside) {
+    write_inside(lot, work);
+  } else {
+    for (std::size_t lane = 0; lane < lot.count; ++lane) {
+      *lot.site[lane] = {detail::wrap_or_clamp(box, 0, work.out[0][lane]),
+                         detail::wrap_or_clamp(box, 1, work.out[1][lane]),
+                         detail::wrap_or_clamp(box, 2, work.out[2][lane]), work.out[3][lane]};
+      for (std::size_t f = 4; f < EpicMergeBatch::kFields; ++f) lot.row[lane][f - 3] = work.out[f][lane];
+    }
   }
   lot.count = 0;
 }

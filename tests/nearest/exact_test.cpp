@@ -116,6 +116,31 @@ TEST(ExactSearch, finds_partners_in_dense_clusters_and_across_empty_space) {
   }
 }
 
+/// Along a row of nodes the candidates are kept in a buffer that is used again: rows with many more parcels than it holds, cells
+/// with none, with a few and with more than one search compares, beside each other.
+TEST(ExactSearch, finds_partners_in_long_rows_of_cells_that_differ) {
+  on_every_target([](std::int64_t) {
+    std::mt19937_64 random(17);
+    const auto next = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+    for (const int axis : {0, 1}) {
+      Cloud cloud{{{0, 0, 0}, {0.1, 0.1, 0.1}, {axis == 0, true, false}}, {}};
+      cloud.box.extent[static_cast<std::size_t>(axis)] = 100;
+      for (int i = 0; i < 2500; ++i) {
+        // A quarter in dense places, of which some have hundreds; the rest anywhere, ties by rounding to a lattice.
+        const double along = i % 4 == 0 ? 10 * std::floor(10 * next()) + 0.02 * next() : 100 * next();
+        Vec3 p{0.1 * next(), 0.1 * next(), 0.1 * next()};
+        p[static_cast<std::size_t>(axis)] = i % 8 == 1 ? std::floor(along * 8) / 8 : along;
+        add_point(cloud.parcels, (i * 7919) % 10007, p, i % 3 != 0);
+      }
+      for (const double per_cell : {nearest::kParcelsPerCell, 60.0}) {
+        nearest::CellList::Cut cut;
+        cut.parcels_per_cell = per_cell;
+        EXPECT_EQ(difference(cloud, cut), "") << axis << ", " << per_cell << " per cell";
+      }
+    }
+  });
+}
+
 TEST(ExactSearch, settles_nearly_all_of_a_uniform_cloud_without_a_second_look) {
   std::mt19937_64 random(3);
   const auto next = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
