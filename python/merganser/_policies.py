@@ -41,7 +41,7 @@ class MergePolicy:
     within:1cell           Only partners at most that far apart: LENGTH. Known from chombo-discharge, in cells.
     stars                  All whose nearest is the centre, cut to stars. Default. Known from EPIC.
     pairs                  Mutual nearest pairs. Known from chombo-discharge.
-    greedy:K               Greedy pairs with K fall-backs. Known from chombo-discharge. No Clusterer has it yet.
+    greedy:K               Pairs by distance, each with K fall-backs, 0 to 15. Known from chombo-discharge.
 
     How many:
 

@@ -244,7 +244,7 @@ bool MergePolicy::has_rounds() const {
 }
 
 bool MergePolicy::has_answers() const {
-  return max_members > 0 || max_weight > 0 || allowed || form != MergeForm::stars;
+  return max_members > 0 || max_weight > 0 || allowed || form == MergeForm::mutual_pairs;
 }
 
 // Parser of a policy from its parts: each at most once, of parts with one choice at most one.

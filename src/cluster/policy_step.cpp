@@ -42,9 +42,6 @@ void check_policy(const ClusterOptions& options, const Schema& schema) {
       throw UsageError("policy: conserve with friends is not supported; allowed: the rules of the attributes alone");
     return check(p, schema);
   }
-  if (p.form == MergeForm::greedy_pairs)
-    throw UsageError("policy: greedy:" + std::to_string(p.fall_backs) +
-                     " is not supported by merge steps; allowed: stars, or pairs (mutual nearest)");
   check(p, schema);
 }
 
@@ -63,7 +60,8 @@ PolicyStep::PolicyStep(comm::Transport& transport, const Decomposition& decompos
       lineage_(options.lineage),
       small_below_(policy_.small_below > 0 ? policy_.small_below
                                            : decomposition.grid().cell_volume() / options.min_volume_ratio),
-      search_(core.mailbox(), decomposition, transport.rank(), filter_),
+      search_(core.mailbox(), decomposition, transport.rank(), filter_,
+              std::size_t{1} + static_cast<std::size_t>(policy_.fall_backs), policy_.form == MergeForm::greedy_pairs),
       cells_(core.mailbox(), decomposition, transport.rank(),
              policy_.looker == Looker::crowded ? crowd_grid(policy_, decomposition.grid()) : decomposition.grid()),
       units_(schema, two_) {
@@ -260,11 +258,17 @@ void PolicyStep::mark_lookers(StepReport& report) {
   }
 }
 
-/// Cuts the links of a round to stars or mutual pairs.
+/// Cuts the links of a round to stars or pairs.
 void PolicyStep::form(StepReport& report) {
   links::Links& l = search_.links();
   if (policy_.form == MergeForm::mutual_pairs) {
     keep_mutual_pairs();
+    return;
+  }
+  if (policy_.form == MergeForm::greedy_pairs) {
+    report.pruning.words_written += greedy_pairs_.match(search_, units_, looks_, core_.channels());
+    in_kept_.assign(search_.links().in.size(), 1);
+    out_kept_.assign(search_.links().out.size(), 1);
     return;
   }
   const Parcels& p = units_.parcels;

@@ -9,6 +9,7 @@
 #include "merganser/cluster/options.hpp"
 #include "merganser/cluster/report.hpp"
 #include "src/cluster/crowded_cells.hpp"
+#include "src/cluster/greedy_pairs.hpp"
 #include "src/cluster/policy_search.hpp"
 #include "src/cluster/star_core.hpp"
 
@@ -95,6 +96,7 @@ class PolicyStep {
   CrowdedCells cells_;
   std::optional<announce::AnnouncementNetwork> network_;
   links::SinglePass single_pass_;
+  GreedyPairs greedy_pairs_;
   IdSet ids_;
 
   Units units_;

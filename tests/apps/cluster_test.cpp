@@ -379,7 +379,7 @@ TEST(ClusterPolicy, says_what_is_allowed_where_a_policy_is_refused) {
   };
   fails({"--policy", "friends:0.2"}, "ellipsoid");
   fails({"--policy", "friends:0.2", "--labels", "l.txt", "--steps", "2"}, "--output");
-  fails({"--policy", "small:1, greedy:2"}, "greedy");
+  fails({"--policy", "small:1, greedy:16"}, "greedy");
   fails({"--policy", "crowd:3"}, "crowd");
   fails({"--policy", "small:1, same:colour"}, "colour");
   fails({"--policy", "small:1", "--search", "cells8"}, "cells8");

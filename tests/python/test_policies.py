@@ -275,7 +275,7 @@ def test_steps_of_two_runs_are_those_of_one():
 
 
 def test_policies_that_do_not_fit_the_parcels_are_refused():
-    for policy, message in (("same:ux", "centre or largest"), ("mask:nothing", "nothing"), ("greedy:2", "greedy")):
+    for policy, message in (("same:ux", "centre or largest"), ("mask:nothing", "nothing"), ("small:1, greedy:16", "greedy")):
         with pytest.raises(UsageError, match=message):
             Clusterer(plasma(), 4, box=(0, 1), policy=policy)
 
