@@ -58,6 +58,15 @@ class MergePolicy:
                            Known from enzo-e and from scikit-learn's DBSCAN with min_samples=1.
     level:1.5, level:1.5/8 Levelling thinning to 1.5 times the mean weight, in cells of at least 8 parcels. Known from WarpX.
 
+    Where parcels split, after merging:
+
+    none                   No parcel looks for a partner: nothing merges, for a step that only splits.
+    split:8                In cells with fewer than 8 parcels, but one at least, the heaviest split until a cell has 8. Known from WarpX,
+                           chombo-discharge, super-droplet models.
+    along:random           random: both children at a random distance. Default. velocity: along the momentum. axis: along the
+                           longest axis of the ellipsoid, as in EPIC.
+    ids:N                  Ids of new parcels start at N (2^62).
+
     Where the result goes, what is conserved:
 
     place:member           centroid: mean by weight. Default. Known from EPIC and WarpX. member: place of one member, drawn with

@@ -12,6 +12,7 @@
 #include "merganser/base/text.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "src/cluster/owner_checks.hpp"
+#include "src/cluster/policy_split.hpp"
 
 namespace merganser::cluster {
 namespace {
@@ -68,6 +69,10 @@ PolicyStep::PolicyStep(comm::Transport& transport, const Decomposition& decompos
   rules_.callbacks = options.callbacks;
   if (!policy_.has_collectives()) check_within(policy_.within.in_box_units(decomposition.grid(), 1));
   check_cells();
+  // Units of two that are restored may be on another rank than that of their place.
+  if (policy_.split_below > 0)
+    split_cells_.emplace(core.mailbox(), decomposition, transport.rank(), crowd_grid(policy_, decomposition.grid()),
+                         two_);
   if (policy_.has_rounds() && transport.size() > 1)
     network_.emplace(transport, announce::DeBruijnNetwork(transport.size(), kDegree));
 }
@@ -88,10 +93,11 @@ void PolicyStep::check_cells() const {
   const double cutoff = core_.candidates().min_cutoff() * (1 - 1e-9);
   if (std::isinf(cutoff)) return;
   const Grid& grid = decomposition_.grid();
-  const bool counts = policy_.looker == Looker::crowded || policy_.level_ratio > 0;
-  const Grid cells = policy_.looker == Looker::crowded ? crowd_grid(policy_, grid) : grid;
+  const bool counts = policy_.looker == Looker::crowded || policy_.level_ratio > 0 || policy_.split_below > 0;
+  const Grid cells = crowd_grid(policy_, grid);
   const double diagonal = std::hypot(cells.spacing(0), cells.spacing(1), cells.spacing(2));
-  if (counts && !(decomposition_.is_by_cells() && cells == grid) && diagonal > cutoff)
+  const bool shared = !(decomposition_.is_by_cells() && cells == grid) || (policy_.split_below > 0 && two_);
+  if (counts && shared && diagonal > cutoff)
     throw UsageError("policy: cells with a diagonal of " + number_text(diagonal) + " on " +
                      std::to_string(transport_.size()) + " ranks; allowed: up to " + number_text(cutoff) +
                      ", the least distance to ranks that get no queries, or fewer ranks");
@@ -121,6 +127,7 @@ StepReport PolicyStep::step(Parcels& parcels) {
     level(parcels, report);
   } else {
     merge_in_rounds(parcels, report);
+    if (policy_.split_below > 0) split(parcels, report);
   }
   report.after = static_cast<std::int64_t>(parcels.size());
   measure(parcels, n.weight_after, n.energy_after, n.momentum_after);
@@ -151,13 +158,26 @@ void PolicyStep::merge_in_rounds(Parcels& parcels, StepReport& report) {
 void PolicyStep::check_parcels_of_rank(const Parcels& parcels) {
   check_parcels(parcels, decomposition_, transport_.rank());
   ids_.assign(nearest::PointSet(parcels, 0));
+  if (policy_.split_below > 0) check_new_ids(parcels);
   std::vector<double> packed(filter_.width());
   if (packed.empty() || policy_.level_ratio > 0) return;  // levels read no column
   for (std::size_t i = 0; i < parcels.size(); ++i) filter_.pack(parcels.row(i), packed.data());
 }
 
+/// Checks that the ids of this rank's parcels are below those of the new parcels of the step. @throws InputError on this rank alone;
+/// UsageError on every rank if the new ids have no room
+void PolicyStep::check_new_ids(const Parcels& parcels) const {
+  const std::int64_t first = first_new_id(policy_, split_cells_->grid());
+  for (std::size_t i = 0; i < parcels.size(); ++i)
+    if (parcels.id(i) >= first)
+      throw InputError("policy: split: parcel id " + std::to_string(parcels.id(i)) + " in step " +
+                       std::to_string(policy_.step) + "; allowed: ids below " + std::to_string(first) +
+                       ", the first id of parcels that this step adds; see ids:N, and the number of the step");
+}
+
 /// Makes the rounds of a step. Every rank makes the same number where ranks agree on it, else one.
 void PolicyStep::run_rounds(StepReport& report) {
+  if (policy_.looker == Looker::none) return;
   const bool crowded = policy_.looker == Looker::crowded;
   const auto any = [&] { return std::find(looks_.begin(), looks_.end(), 1) != looks_.end(); };
   choose_lookers(0);
@@ -168,6 +188,7 @@ void PolicyStep::run_rounds(StepReport& report) {
     const bool linked = make_round(round, report);
     if (!policy_.has_rounds()) {
       round = linked ? 1 : 0;
+      if (policy_.split_below > 0) send_to_owners();  // by whom cells are counted
       break;
     }
     send_to_owners();

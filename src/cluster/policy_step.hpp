@@ -75,6 +75,8 @@ class PolicyStep {
   void join_state(std::uint32_t centre, std::span<const std::uint32_t> leaves, const Site& place);
   void send_to_owners();
   void level(Parcels& parcels, StepReport& report);
+  void check_new_ids(const Parcels& parcels) const;
+  void split(Parcels& parcels, StepReport& report);
   void expand(StepReport& report);
   void expand_unit(std::size_t i);
   void add_lineage(StepReport& report);
@@ -94,6 +96,7 @@ class PolicyStep {
   double small_below_;
   PolicySearch search_;
   CrowdedCells cells_;
+  std::optional<CrowdedCells> split_cells_;  // null if nothing splits
   std::optional<announce::AnnouncementNetwork> network_;
   links::SinglePass single_pass_;
   GreedyPairs greedy_pairs_;

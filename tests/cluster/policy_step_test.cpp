@@ -114,6 +114,7 @@ void expect_as_in_oracle(const PolicyRun& got, const PolicyOutcome& want, const 
   EXPECT_EQ(got.report.policy.unsettled, want.settled ? 0 : 1);
   EXPECT_EQ(got.report.policy.refused, want.refused);
   EXPECT_EQ(got.report.policy.undone, want.undone);
+  EXPECT_EQ(got.report.policy.split, want.report.policy.split);
   EXPECT_EQ(lineage_map(got.report), lineage_map(want.report));
 }
 
@@ -245,7 +246,7 @@ TEST_P(PolicyStepTest, every_parcel_is_accounted_for) {
       Clusterer clusterer(t, d, mine.schema(), options);
       ConservationCheck check(t, mine);
       const StepReport report = clusterer.step(mine);
-      check.verify(mine, report.lineage, promise_of(options.policy));
+      check.verify(mine, report.lineage, promise_of(options.policy), report.splits);
       const PolicyNumbers& n = report.policy;
       double sums[] = {n.weight_before, n.weight_after,       n.energy_before,
                        n.energy_after,  n.momentum_before[2], n.momentum_after[2]};
@@ -393,6 +394,35 @@ TEST_P(PolicyStepTest, parcels_stay_after_an_error_of_the_predicate) {
         left = -1;
         EXPECT_GT(clusterer.step(mine).merged, 0) << text;
       });
+}
+
+TEST_P(PolicyStepTest, splitting_of_many_cells_and_steps_is_as_in_the_oracle) {
+  for (const char* text : {"none, split:12", "crowded:12->6, split:5, place:member, along:velocity",
+                           "small:0.2, split:20, conserve:momentum+energy"}) {
+    SCOPED_TRACE(text);
+    compare(policy_parcels(PolicyCloud::uniform, 200, 5), policy_grid(), parse_policy(text), 3);
+    compare(policy_parcels(PolicyCloud::corner, 40, 6), policy_grid(), parse_policy(text), 2);
+    compare(policy_parcels(PolicyCloud::uniform, 0, 6), policy_grid(), parse_policy(text), 1);
+  }
+}
+
+TEST_P(PolicyStepTest, ids_in_the_range_of_new_parcels_are_refused) {
+  on_ranks(GetParam(), [&](comm::Transport& t) {
+    const Decomposition d = even_blocks(policy_grid(), t.size());
+    const Parcels all = policy_parcels(PolicyCloud::uniform, 200, 2);
+    Parcels mine = owned_parcels(t, all, d);
+    ClusterOptions options;
+    // Ids of the parcels are up to 100003.
+    for (const char* text : {"none, split:3, ids:5", "none, split:3, ids:9223372036854775806"}) {
+      options.policy = parse_policy(text);
+      Clusterer clusterer(t, d, all.schema(), options);
+      const std::string before = digest(mine).to_string();
+      if (mine.size() > 0) {
+        EXPECT_ANY_THROW(clusterer.step(mine)) << text;
+      }
+      EXPECT_EQ(digest(mine).to_string(), before) << text;
+    }
+  });
 }
 
 }  // namespace
