@@ -76,6 +76,7 @@ module merganser_c
      integer(c_int64_t) :: rounds = 0, unsettled = 0, answers = 0, refused = 0, winding = 0, undone = 0
      real(c_double) :: weight_before = 0, weight_after = 0, energy_before = 0, energy_after = 0
      real(c_double) :: momentum_before(3) = 0, momentum_after(3) = 0
+     integer(c_int64_t) :: split = 0
   end type c_step_numbers
 
   !> Record mg_announcement of the C interface: an announcement that was delivered on this rank.

@@ -16,6 +16,7 @@
 #include "apps/cluster/policy_file.hpp"
 #include "apps/cluster/results.hpp"
 #include "apps/cluster/running.hpp"
+#include "apps/cluster/step_audit.hpp"
 #include "apps/cluster/step_table.hpp"
 #include "apps/frame/command.hpp"
 #include "apps/frame/forecast.hpp"
@@ -27,7 +28,6 @@
 #include "merganser/base/log.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/base/timer.hpp"
-#include "merganser/cluster/conservation_check.hpp"
 #include "merganser/cluster/redistribution.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/io/parcel_file.hpp"
@@ -77,12 +77,13 @@ void describe(ClusterCommand& o, V&& option) {
   describe_ratio(o.file, option, "40");
   option("steps", o.steps, "merge steps, one after the other", at_least(1));
   describe_periodic(o.file, option);
-  option(
-      "policy", o.policy,
-      "who merges with whom, how many, where the result goes, what is conserved (docs/merge-policies.md), or @ and a "
-      "JSON or TOML file; without: parcels below 1/R of a cell join their nearest. No part but friends, and within in "
-      "spacings, calls a collective in a step",
-      Kind{"PARTS"});
+  option("policy", o.policy,
+         "who merges with whom, where to, what is conserved, what splits (docs/merge-policies.md), or @ and a JSON or "
+         "TOML "
+         "file; without: parcels below 1/R of a cell join their nearest. No part but friends, and within in spacings, "
+         "calls "
+         "a collective in a step",
+         Kind{"PARTS"});
   describe_attributes(o.attributes, option);
   describe(o.box, option);
   option.restrict({"columns"}, UsedWith{"IN *.csv", "--output *.csv|*:csv"});
@@ -90,8 +91,7 @@ void describe(ClusterCommand& o, V&& option) {
   describe(o.ranks, option);
   describe(o.blocks, option);
   option.section("Checks");
-  option("audit", o.audit,
-         "check conservation: every input parcel is in exactly one output parcel, and its volume too");
+  option("audit", o.audit, "check conservation of parcels and volume; tell how the weight on grid nodes changes");
   option("reference", o.reference, "also merge with the slow serial reference on rank 0 and compare every bit");
   describe(o.limits, option);
 }
@@ -158,6 +158,7 @@ class Run {
   std::vector<Conserved> quantities_;
   Json sums_;
   Digest digest_;                           // of the output parcels of all ranks
+  DepositionError deposition_;              // of --audit: the greatest of all steps
   std::optional<LabelledFriends> friends_;  // groups that --labels lists, of this rank
   std::optional<Clusterer> clusterer_;
   std::optional<Scene> scene_;
@@ -206,7 +207,7 @@ void Run::resolve_box_and_ratio() {
 
 /// Logs a warning if no parcel was small in any step, since the volume ratio may then not suit the file. Local.
 void Run::warn_of_none_small() {
-  if (all_.small > 0 || policy_.level_ratio > 0 || policy_.is_friends()) return;
+  if (all_.small > 0 || policy_.level_ratio > 0 || policy_.is_friends() || policy_.split_below > 0) return;
   log(Level::warning, t_.rank(),
       policy_.is_default() ? none_small_text(o_.input, info_, smallest_, ratio_, answers_.to_string("min-volume-ratio"))
                            : none_looks_text(policy_, info_.parcels));
@@ -273,9 +274,9 @@ void Run::merge() {
 /// Executes merge step `number`, from 0. Called by every rank; calls no collective, except with --audit, --picture, --prune
 /// iterative and --search cells8.
 StepReport Run::step(int number) {
-  std::optional<ConservationCheck> check;
+  std::optional<StepAudit> audit;
   std::optional<SceneRecorder> recorder;
-  if (o_.audit) check.emplace(t_, parcels_);
+  if (o_.audit) audit.emplace(t_, info_.grid, policy_, parcels_);
   if (!o_.picture.empty() && number + 1 == o_.steps) {
     recorder.emplace(t_, info_.grid, info_.grid.cell_volume() / ratio_);
     recorder->before(parcels_);
@@ -285,10 +286,10 @@ StepReport Run::step(int number) {
   if (labels_only()) warn_of_winding(friends_->groups, t_.rank());
   StepReport mine = labels_only() ? std::move(friends_->report) : clusterer_->step(parcels_);
   traffic_ += t_.traffic().since(before);
-  if (check) collective_try([&] { check->verify(parcels_, mine.lineage, promise_of(policy_)); });
+  if (audit) collective_try([&] { audit->verify(parcels_, mine, deposition_); });
   if (recorder) scene_ = recorder->after(parcels_, mine.lineage);
   if (labels_) labels_->add(mine.lineage);
-  mine.lineage.clear();
+  mine.lineage.clear(), mine.splits.clear();
   return mine;
 }
 
@@ -333,8 +334,8 @@ void Run::validate_output() {
   after_ = total_moments(t_, moments(parcels_, info_.grid.box));
   digest_ = total_digest(t_, merganser::digest(parcels_));
   sums_ = sums_json(t_, parcels_);
-  quantities_ =
-      conserved(before_, after_, parcels_.schema(), info_.grid.box, policy_.place == merganser::Placement::centroid);
+  quantities_ = conserved(before_, after_, parcels_.schema(), info_.grid.box,
+                          policy_.place == merganser::Placement::centroid && policy_.split_along != SplitAlong::axis);
 }
 
 /// Makes the run record of cluster, prints the report and writes --json, --csv and --picture on rank 0. Collective.
@@ -362,9 +363,9 @@ void Run::write_report() {
         fmt::format("merganser cluster, {}{} over {}", o_.steps, o_.steps == 1 ? " step" : " steps", t_.name());
     record["traffic"] = traffic_json(traffic);
   }
-  record["conservation"] = conservation_json(quantities_, before_, after_, all_.merged);
+  record["conservation"] = conservation_json(quantities_, before_, after_, all_.merged, all_.policy.split);
   for (const io::MissingFound& m : missing_) record["missing"][bytes_to_utf8(m.name)] = m.count;
-  record["checks"] = {{"audit", o_.audit}, {"reference", o_.reference}};
+  record["checks"] = checks_json(o_.audit, o_.reference, deposition_);
   answers_.add_to(record);
   record["result"] = result_json(first_, last_, all_, sums_, digest_);
   if (scene_ && policy_.is_default()) record["links"] = links_json(*scene_);
@@ -403,9 +404,9 @@ void Run::print(const Json& record, const std::vector<Summary>& stages, const st
     rows.push_back(others[i]);
   }
   out << stages_table(names, rows, "time over ranks") << '\n'
-      << conservation_table(quantities_, before_, after_, all_.merged) << '\n'
+      << conservation_table(quantities_, before_, after_, all_.merged, all_.policy.split) << '\n'
       << counters_text(all_) << '\n';
-  if (o_.audit) out << audit_text(policy_);
+  if (o_.audit) out << audit_text(policy_) << deposition_text(deposition_);
   if (!verdict_.empty()) out << verdict_ << '\n';
   out << "digest " << record["result"]["digest"].get<std::string>() << '\n';
   out << written_line({o_.output, o_.json, o_.csv, o_.picture, o_.labels});

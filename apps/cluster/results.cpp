@@ -121,12 +121,13 @@ std::vector<Conserved> conserved(const Moments& before, const Moments& after, co
 }
 
 Json conservation_json(const std::vector<Conserved>& quantities, const Moments& before, const Moments& after,
-                       std::int64_t merged) {
+                       std::int64_t merged, std::int64_t split) {
   Json out = Json::array();
-  out.push_back({{"quantity", "number, with those merged away"},
-                 {"before", before.parcels},
-                 {"after", after.parcels + merged},
-                 {"relative_difference", before.parcels == after.parcels + merged ? 0 : 1}});
+  out.push_back(
+      {{"quantity", split == 0 ? "number, with those merged away" : "number, with those merged away, without new ones"},
+       {"before", before.parcels},
+       {"after", after.parcels + merged - split},
+       {"relative_difference", before.parcels == after.parcels + merged - split ? 0 : 1}});
   for (const auto& q : quantities)
     out.push_back({{"quantity", q.name},
                    {"before", q.before},
@@ -144,6 +145,7 @@ std::string counts_table(const StepReport& first, const StepReport& last, const 
     t.row({usual ? "small" : "looking, first round", count_text(all.small), format_share(all.small, first.before)});
   t.row({policy.level_ratio > 0 ? "removed" : "merged away", count_text(all.merged),
          format_share(all.merged, first.before)});
+  if (policy.split_below > 0) t.row({"new by splitting", count_text(all.policy.split), ""});
   t.row({"after", count_text(last.after), format_share(last.after, first.before)});
   if (all.unmatched > 0) t.row({usual ? "small, unmatched" : "looking, unmatched", count_text(all.unmatched), ""});
   if (all.long_cycles > 0) t.row({"long cycles cut", count_text(all.long_cycles), ""});
@@ -158,6 +160,7 @@ Json policy_json(const MergePolicy& policy, const StepReport& first, const StepR
               {"answer_waves", n.answers},
               {"refused", n.refused},
               {"undone", n.undone},
+              {"split", n.split},
               {"winding", n.winding},
               {"weight", {{"before", first.policy.weight_before}, {"after", last.policy.weight_after}}}};
   if (policy.conserve == Conserve::rules) return out;
@@ -203,9 +206,24 @@ std::string none_looks_text(const MergePolicy& policy, std::int64_t parcels) {
 }
 
 std::string audit_text(const MergePolicy& policy) {
+  if (policy.split_below > 0)
+    return "audit: every input parcel is in exactly one output parcel or pair, every other one is new by splitting, "
+           "and all "
+           "have the volume of the input\n";
   return policy.conserve == Conserve::momentum_energy
              ? "audit: every input parcel is in exactly one pair of output parcels, and all have its volume\n"
              : "audit: every input parcel is in exactly one output parcel, with its volume\n";
+}
+
+Json checks_json(bool audit, bool reference, const DepositionError& error) {
+  Json out = {{"audit", audit}, {"reference", reference}};
+  if (audit) out["deposition"] = {{"largest", error.largest}, {"rms", error.rms}};
+  return out;
+}
+
+std::string deposition_text(const DepositionError& error) {
+  return "weight on grid nodes, shape order 1, changes in a step by up to " + general_text(error.largest, 3) +
+         " of the mean of a node, root mean square " + general_text(error.rms, 3) + "\n";
 }
 
 std::string clusters_table(const StepReport& all) {
@@ -236,10 +254,11 @@ std::string stages_table(const std::vector<std::string>& names, const std::vecto
 }
 
 std::string conservation_table(const std::vector<Conserved>& quantities, const Moments& before, const Moments& after,
-                               std::int64_t merged) {
+                               std::int64_t merged, std::int64_t split) {
   Table t({"conserved", "before", "after", "difference / sum of magnitudes"});
-  t.row({"number (+ merged away)", count_text(before.parcels), count_text(after.parcels + merged),
-         before.parcels == after.parcels + merged ? "0" : "NOT CONSERVED"});
+  t.row({split == 0 ? "number (+ merged away)" : "number (+ merged away, - new)", count_text(before.parcels),
+         count_text(after.parcels + merged - split),
+         before.parcels == after.parcels + merged - split ? "0" : "NOT CONSERVED"});
   for (const auto& q : quantities)
     t.row({q.name, general_text(q.before, 12), general_text(q.after, 12),
            q.relative_difference() == 0 ? "0" : general_text(q.relative_difference(), 2)});

@@ -5,6 +5,7 @@
 
 #include "apps/frame/gather.hpp"
 #include "apps/frame/record.hpp"
+#include "merganser/cluster/deposition_check.hpp"
 #include "merganser/cluster/merge_policy.hpp"
 
 namespace merganser::app {
@@ -35,7 +36,7 @@ struct Conserved {
                                                const Box& box, bool centroids);
 /// Makes the list `conservation` in the run record of merge steps. @param merged  number of parcels that were merged away
 [[nodiscard]] Json conservation_json(const std::vector<Conserved>& quantities, const Moments& before,
-                                     const Moments& after, std::int64_t merged);
+                                     const Moments& after, std::int64_t merged, std::int64_t split);
 
 /// Formats the numbers of parcels: before, small (with a policy: that look for a partner), merged away, after.
 /// @param first, last, all  as of result_json()
@@ -57,6 +58,10 @@ struct Conserved {
 [[nodiscard]] std::string none_looks_text(const MergePolicy& policy, std::int64_t parcels);
 /// Returns the line of a report that says what --audit has found to be true under a policy.
 [[nodiscard]] std::string audit_text(const MergePolicy& policy);
+/// Makes the object `checks` in the run record of merge steps. @param error  of the audit, left out without one
+[[nodiscard]] Json checks_json(bool audit, bool reference, const DepositionError& error);
+/// Formats the line of an audit about the weight that parcels deposit on grid nodes.
+[[nodiscard]] std::string deposition_text(const DepositionError& error);
 /// Formats the histogram of cluster sizes, in parcels, over all merge steps.
 [[nodiscard]] std::string clusters_table(const StepReport& all);
 /// Formats minimum, median, mean and maximum time over ranks of each stage of a merge step. @param heading  of the first column
@@ -64,7 +69,7 @@ struct Conserved {
                                        const std::string& heading);
 /// Formats the table of conserved quantities before and after merging. @param merged  number of parcels that were merged away
 [[nodiscard]] std::string conservation_table(const std::vector<Conserved>& quantities, const Moments& before,
-                                             const Moments& after, std::int64_t merged);
+                                             const Moments& after, std::int64_t merged, std::int64_t split);
 /// Formats the counters of communication and pruning of merge steps over all ranks, in two lines.
 [[nodiscard]] std::string counters_text(const StepReport& all);
 /// Makes the object `pruning` in the run record of merge steps: counts of links, rounds, words and synchronisations.

@@ -1,6 +1,7 @@
 """Friends of friends: groups of points connected by distances up to a linking length."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,8 +82,19 @@ def friends_of_friends(points: Any, linking_length: Any, *, ids: Any = None, mas
     Raises
     ------
     InputError
-        For points that are not finite or outside of the box, equal ids, masses that are not positive.
+        For points that are not finite or outside of the box, equal ids, masses that are not positive. With `comm` an invalid argument
+        of one rank is an error on every rank.
     """
+    team = open_team(comm, ranks, model)
+    given = _agreed(comm, lambda: _checked(points, linking_length, ids, mass, velocity, same, least_members, box, periodic))
+    found = _core.friends_of_friends(team, *given)
+    found["winds"] = found["winds"].astype(bool)
+    return Friends(**found)
+
+
+def _checked(points: Any, linking_length: Any, ids: Any, mass: Any, velocity: Any, same: Any, least_members: Any, box: Any,
+             periodic: Any) -> tuple[Any, ...]:
+    """Validates this rank's arguments of friends_of_friends(). Returns them as the extension takes them, from the points on."""
     if isinstance(points, Parcels):
         if ids is not None or mass is not None:
             raise UsageError("friends_of_friends: ids or mass beside parcels; allowed: those of the parcels")
@@ -98,12 +110,29 @@ def friends_of_friends(points: Any, linking_length: Any, *, ids: Any = None, mas
     if "spacing" in length and (box is None or d != 3):
         raise UsageError(f"linking_length: '{length}' " + ("without box" if d == 3 else "in two dimensions") +
                          "; allowed: a number in units of the box, or spacing in three dimensions with box")
-    found = _core.friends_of_friends(
-        open_team(comm, ranks, model), array, None if ids is None else line(ids, "ids", np.int64, n),
-        None if mass is None else line(mass, "mass", np.float64, n), _velocities(velocity, n, d), _same(same, n),
-        None if box is None else domain, length, whole(least_members, "least_members", 1))
-    found["winds"] = found["winds"].astype(bool)
-    return Friends(**found)
+    return (array, None if ids is None else line(ids, "ids", np.int64, n),
+            None if mass is None else line(mass, "mass", np.float64, n), _velocities(velocity, n, d), _same(same, n),
+            None if box is None else domain, length, whole(least_members, "least_members", 1))
+
+
+def _agreed(comm: Any, check: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Returns check() on every rank of a communicator, or raises on all if it raises on one, which others would wait for: there its own
+    error, on the others an error of the same kind that names the rank. Collective with `comm`."""
+    if comm is None:
+        return check()
+    given: tuple[Any, ...] = ()
+    error: Exception | None = None
+    try:
+        given = check()
+    except Exception as raised:  # of any kind: what NumPy raises for an object that is no array, too
+        error = raised
+    wrong = comm.allgather(None if error is None else (isinstance(error, UsageError), str(error)))
+    if error is not None:
+        raise error
+    for rank, refused in enumerate(wrong):
+        if refused is not None:
+            raise (UsageError if refused[0] else InputError)(f"friends_of_friends: rank {rank}: {refused[1]}")
+    return given
 
 
 def _columns(parcels: Parcels, names: Any) -> Any:

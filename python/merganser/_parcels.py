@@ -209,8 +209,12 @@ class Clusterer:
         for those that look for a partner. It is written to that column; None leaves what is there.
 
         Returns counts and times of this rank by name; `clusters` counts stars by their number of members, `policy` has what a
-        policy adds: rounds, settled (whether they sufficed), answers, refused, winding, undone, and sums of weight, energy and momentum
-        before and after.
+        policy adds: rounds, settled (whether they sufficed), answers, refused, winding, undone, split, and sums of weight, energy and
+        momentum before and after.
+
+        An invalid value (a volume, a shape, a column of the policy) is an InputError before anything has changed: on every rank where
+        steps have collectives (`friends`, `within` in spacings), else on the rank that holds it alone, while its neighbours wait
+        for that rank: end the job, or check values before the step.
         """
         if small is not None:
             if not self.policy.mask:

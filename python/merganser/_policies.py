@@ -41,7 +41,7 @@ class MergePolicy:
     within:1cell           Only partners at most that far apart: LENGTH. Known from chombo-discharge, in cells.
     stars                  All whose nearest is the centre, cut to stars. Default. Known from EPIC.
     pairs                  Mutual nearest pairs. Known from chombo-discharge.
-    greedy:K               Greedy pairs with K fall-backs. Known from chombo-discharge. No Clusterer has it yet.
+    greedy:K               Pairs by distance, each with K fall-backs, 0 to 15. Known from chombo-discharge.
 
     How many:
 
@@ -57,6 +57,15 @@ class MergePolicy:
     friends:0.2spacing     Friends of friends: everything connected by distances up to LENGTH is one group and becomes one parcel.
                            Known from enzo-e and from scikit-learn's DBSCAN with min_samples=1.
     level:1.5, level:1.5/8 Levelling thinning to 1.5 times the mean weight, in cells of at least 8 parcels. Known from WarpX.
+
+    Where parcels split, after merging:
+
+    none                   No parcel looks for a partner: nothing merges, for a step that only splits.
+    split:8                In cells with fewer than 8 parcels, but one at least, the heaviest split until a cell has 8. Known from WarpX,
+                           chombo-discharge, super-droplet models.
+    along:random           random: both children at a random distance. Default. velocity: along the momentum. axis: along the
+                           longest axis of the ellipsoid, as in EPIC.
+    ids:N                  Ids of new parcels start at N (2^62).
 
     Where the result goes, what is conserved:
 

@@ -53,11 +53,9 @@ bool PlaceCallback::allows(const Vec3& position) {
 
 nb::dict policy_numbers(const PolicyNumbers& numbers) {
   nb::dict out;
-  const std::pair<const char*, std::int64_t> counts[] = {{"rounds", numbers.rounds},
-                                                         {"answers", numbers.answers},
-                                                         {"refused", numbers.refused},
-                                                         {"winding", numbers.winding},
-                                                         {"undone", numbers.undone}};
+  const std::pair<const char*, std::int64_t> counts[] = {{"rounds", numbers.rounds},   {"answers", numbers.answers},
+                                                         {"refused", numbers.refused}, {"winding", numbers.winding},
+                                                         {"undone", numbers.undone},   {"split", numbers.split}};
   for (const auto& [name, value] : counts) out[name] = value;
   out["settled"] = numbers.unsettled == 0;
   const std::pair<const char*, double> sums[] = {{"weight_before", numbers.weight_before},

@@ -103,6 +103,7 @@ void add_policy_numbers(const PolicyNumbers& from, mg_step_numbers& n) {
   n.refused = from.refused;
   n.winding = from.winding;
   n.undone = from.undone;
+  n.split = from.split;
   n.weight_before = from.weight_before;
   n.weight_after = from.weight_after;
   n.energy_before = from.energy_before;

@@ -17,7 +17,7 @@ namespace merganser {
 namespace {
 
 /// Kind of an entry of the conservation check, in the order in which the entries of one parcel are compared.
-enum EntryKind : std::int64_t { kEntryBefore, kEntryAfter, kEntrySource };
+enum EntryKind : std::int64_t { kEntryBefore, kEntryAfter, kEntrySource, kEntryChild };
 
 /// Returns the beginning of an error of the conservation check about a parcel: "audit: parcel 7 ".
 std::string format_parcel(std::int64_t id) { return "audit: parcel " + std::to_string(id) + ' '; }
@@ -56,8 +56,32 @@ VolumePromise promise_of(const MergePolicy& policy) {
   if (policy.is_friends() || policy.level_ratio > 0)
     throw UsageError(std::string("policy: ") + (policy.is_friends() ? "friends" : "level") +
                      " with an audit; allowed: an audit of policies that merge stars or pairs");
-  if (policy.conserve == Conserve::momentum_energy) return VolumePromise::shared;
+  if (policy.conserve == Conserve::momentum_energy || policy.split_below > 0) return VolumePromise::shared;
   return policy.has_rounds() ? VolumePromise::rounded : VolumePromise::exact;
+}
+
+/// Removes the entries of parcels that splitting has added, each of which must be in the output once and not before the step. Local.
+/// @param fates  entries by id @return the first fault, empty if there is none
+std::string ConservationCheck::take_children(std::vector<Entry>& fates) const {
+  std::string fault;
+  std::vector<Entry> rest;
+  for (std::size_t begin = 0; begin < fates.size();) {
+    std::size_t end = begin;
+    while (end < fates.size() && fates[end].id == fates[begin].id) ++end;
+    if (fates[end - 1].kind == kEntryChild) {
+      const std::int64_t id = fates[begin].id;
+      const bool was = std::binary_search(before_.begin(), before_.end(), fates[begin],
+                                          [](const Entry& a, const Entry& b) { return a.id < b.id; });
+      if (fault.empty() && (was || end - begin != 2 || fates[begin].kind != kEntryAfter))
+        fault = format_parcel(id) + "is new from a split, but " + (was ? "was there before" : "not in the output once");
+    } else {
+      rest.insert(rest.end(), fates.begin() + static_cast<std::ptrdiff_t>(begin),
+                  fates.begin() + static_cast<std::ptrdiff_t>(end));
+    }
+    begin = end;
+  }
+  fates = std::move(rest);
+  return fault;
 }
 
 /// Compares the volume of each centre with the sum of its members'. Entries of a centre come in the order before, after, sources by
@@ -93,15 +117,16 @@ std::string ConservationCheck::compare_sums(const Parcels& after) const {
 // Second half of the conservation check of a merge step: every parcel before is in the output or merged exactly once,
 // and every centre has the volume of its members.
 void ConservationCheck::verify(const Parcels& after, std::span<const StepReport::MergedPair> merged,
-                               VolumePromise promise) {
+                               VolumePromise promise, std::span<const StepReport::SplitPair> splits) {
   std::vector<Entry> all;
   for (std::size_t i = 0; i < after.size(); ++i) all.push_back({after.id(i), 0, after.site(i).volume, kEntryAfter});
   for (const auto& [source, centre] : merged) all.push_back({source, centre, 0, kEntrySource});
-  const auto fates = exchange(all);
+  for (const auto& [child, parent] : splits) all.push_back({child, parent, 0, kEntryChild});
+  auto fates = exchange(all);
 
   // Merge of two sorted lists: each parcel before must have exactly one entry after. Those merged away are then sent to
   // the rank that checks their centre. Errors are collected, since all ranks must make the second exchange.
-  std::string fault;
+  std::string fault = take_children(fates);
   std::vector<Entry> members;
   std::size_t f = 0;
   for (std::size_t b = 0; b < before_.size(); ++b) {

@@ -8,6 +8,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/exact_sum.hpp"
+#include "merganser/parcels/limits.hpp"
 
 namespace merganser::cluster {
 namespace {
@@ -16,12 +17,13 @@ constexpr std::size_t kMine = std::numeric_limits<std::size_t>::max();  // no ar
 
 }  // namespace
 
-CrowdedCells::CrowdedCells(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, const Grid& cells)
+CrowdedCells::CrowdedCells(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, const Grid& cells,
+                           bool away)
     : mailbox_(mailbox),
       decomposition_(decomposition),
       rank_(rank),
       cells_(cells),
-      shared_(decomposition.ranks() > 1 && !(decomposition.is_by_cells() && cells == decomposition.grid())) {}
+      shared_(decomposition.ranks() > 1 && (away || !(decomposition.is_by_cells() && cells == decomposition.grid()))) {}
 
 std::int64_t CrowdedCells::cell_of(const Site& s) const {
   return (cells_.cell(0, s.x) * cells_.cells[1] + cells_.cell(1, s.y)) * cells_.cells[2] + cells_.cell(2, s.z);
@@ -106,6 +108,60 @@ void CrowdedCells::choose(const Units& units, std::int64_t above, std::int64_t t
   mailbox_.step();
   for (std::size_t arc = 0; arc < sent_.size(); ++arc)
     for (const std::uint32_t index : mailbox_.records<std::uint32_t>(arc)) looks[sent_[arc].at(index)] = 1;
+}
+
+/// Lists the splits of one cell, the members from `begin` to `end` of counted_, in their order. @param order  gets the member from
+/// which the parcel to split descends, and the ids of both
+template <class Order>
+void CrowdedCells::split_cell(std::size_t begin, std::size_t end, std::int64_t least, std::int64_t first_id,
+                              const Order& order) {
+  struct Part {
+    double volume;
+    std::int64_t id;
+    std::size_t from;  // in counted_
+  };
+  const auto lighter = [](const Part& a, const Part& b) {
+    return a.volume != b.volume ? a.volume < b.volume : a.id > b.id;
+  };
+  std::vector<Part> heap;
+  for (std::size_t i = begin; i < end; ++i) heap.push_back({counted_[i].member.volume, counted_[i].member.id, i});
+  std::make_heap(heap.begin(), heap.end(), lighter);
+  std::int64_t next = first_id + counted_[begin].member.cell * (least - 1);
+  for (auto count = static_cast<std::int64_t>(end - begin); count < least; ++count, ++next) {
+    const Part part = heap.front();
+    const double half = 0.5 * part.volume;
+    if (half < kMinVolume) return;
+    order(counted_[part.from], part.id, next);
+    std::pop_heap(heap.begin(), heap.end(), lighter);
+    heap.back() = {half, part.id, part.from};
+    std::push_heap(heap.begin(), heap.end(), lighter);
+    heap.push_back({half, next, part.from});
+    std::push_heap(heap.begin(), heap.end(), lighter);
+  }
+}
+
+void CrowdedCells::plan_splits(const Parcels& parcels, std::int64_t least, std::int64_t first_id,
+                               std::vector<SplitOrder>& orders) {
+  gather(parcels, [&](std::uint32_t i) { return Member{0, parcels.site(i).volume, parcels.id(i), 1, 0}; });
+  orders.clear();
+  for (std::size_t begin = 0; begin < counted_.size();) {
+    std::size_t end = begin;
+    while (end < counted_.size() && counted_[end].member.cell == counted_[begin].member.cell) ++end;
+    split_cell(begin, end, least, first_id, [&](const Counted& c, std::int64_t parent, std::int64_t child) {
+      if (c.arc == links::kNone)
+        orders.push_back({c.index, 0, parent, child});
+      else
+        mailbox_.post(c.arc, SplitOrder{c.index, 0, parent, child});
+    });
+    begin = end;
+  }
+  if (!shared_) return;
+  mailbox_.step();
+  for (std::size_t arc = 0; arc < sent_.size(); ++arc)
+    for (SplitOrder order : mailbox_.records<SplitOrder>(arc)) {
+      order.index = sent_[arc].at(order.index);
+      orders.push_back(order);
+    }
 }
 
 void CrowdedCells::compute_levels(const Parcels& parcels, double ratio, std::int64_t least,

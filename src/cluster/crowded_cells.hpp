@@ -10,11 +10,21 @@
 
 namespace merganser::cluster {
 
+/// Order to split a parcel of this rank.
+struct SplitOrder {
+  std::uint32_t index;  ///< of the parcel before the step's splits from which the one to split descends
+  std::uint32_t unused = 0;
+  std::int64_t parent;  ///< id of the parcel to split
+  std::int64_t child;   ///< id of the new parcel
+};
+
 /// Counting of units by cell over the arcs of a symmetric process graph: two waves, none where no cell is shared by ranks.
 class CrowdedCells {
  public:
   /// Makes the counting of a rank in the cells of a grid. Refers to its arguments. Local.
-  CrowdedCells(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, const Grid& cells);
+  /// @param away  whether parcels may be on other ranks than those that own them, as after a merge step
+  CrowdedCells(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, const Grid& cells,
+               bool away = false);
 
   /// Chooses the lookers of a round: in each cell with more than `above` parcels, by (volume, id) ascending, units while their
   /// number fits into the difference to `target`. Called by every rank; neighbours only.
@@ -23,6 +33,13 @@ class CrowdedCells {
   /// Computes for each parcel the level of its cell: `ratio` times the mean volume of its parcels, or 0 where these are fewer than
   /// `least`. Called by every rank; neighbours only.
   void compute_levels(const Parcels& parcels, double ratio, std::int64_t least, std::vector<double>& level);
+  /// Lists the splits that give each cell with fewer than `least` parcels, but at least one, that many: the heaviest of a cell, of the
+  /// lowest id among equals, is split, then the heaviest of those that result, and so on. Called by every rank; neighbours only.
+  /// @param first_id  id of the first new parcel of cell 0; a cell has least - 1 of its own
+  /// @param orders    receives the splits of this rank's parcels, in their order for each
+  void plan_splits(const Parcels& parcels, std::int64_t least, std::int64_t first_id, std::vector<SplitOrder>& orders);
+  /// Returns the grid of the cells.
+  [[nodiscard]] const Grid& grid() const { return cells_; }
   /// Returns the number of the cell of a place.
   [[nodiscard]] std::int64_t cell_of(const Site& s) const;
 
@@ -42,6 +59,8 @@ class CrowdedCells {
     std::uint32_t index;  // among the units of this rank, or the members that came by the arc
   };
   [[nodiscard]] std::size_t arc_of(std::int64_t cell) const;
+  template <class Order>
+  void split_cell(std::size_t begin, std::size_t end, std::int64_t least, std::int64_t first_id, const Order& order);
   template <class MakeMember>
   void gather(const Parcels& parcels, const MakeMember& make);
 

@@ -19,6 +19,7 @@ namespace {
 /// Greatest number that a policy's text takes for counts: sums of counts of all ranks stay far below 2^63.
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 40;
 constexpr int kMaxRounds = 1000000;
+constexpr std::int64_t kMaxFirstId = std::numeric_limits<std::int64_t>::max() - 1;
 
 /// Throws the error of a part of a policy's text. @param allowed  completes "allowed: ..."
 [[noreturn]] void refuse(const std::string& part, const std::string& allowed) {
@@ -134,6 +135,7 @@ std::size_t parse_word(const Part& part, const std::array<const char*, N>& words
 }
 
 constexpr std::array<const char*, 4> kPlaces{"centroid", "member", "heaviest", "centre"};
+constexpr std::array<const char*, 3> kDirections{"random", "velocity", "axis"};
 constexpr std::array<const char*, 3> kConserved{"rules", "momentum", "momentum+energy"};
 
 /// Parses a part that has no value. @throws UsageError
@@ -164,6 +166,11 @@ const std::vector<PartRule>& part_rules() {
          m.mask = p.value;
        }},
       {"crowded", "who looks", parse_crowded},
+      {"none", "who looks",
+       [](const Part& p, MergePolicy& m) {
+         require_no_value(p);
+         m.looker = Looker::none;
+       }},
       {"phase", "", parse_phase},
       {"same", "",
        [](const Part& p, MergePolicy& m) { m.same = parse_columns(p, "same:COLUMN+..., different columns"); }},
@@ -209,6 +216,16 @@ const std::vector<PartRule>& part_rules() {
        [](const Part& p, MergePolicy& m) {
          m.light_speed = parse_positive(p, p.value, "relativistic:C, the speed of light in units of momentum / mass");
        }},
+      {"split", "",
+       [](const Part& p, MergePolicy& m) {
+         m.split_below = parse_count(p, p.value, 2, MergePolicy::kMaxSplit, "split:N, an integer, 2 to 1048576");
+       }},
+      {"along", "",
+       [](const Part& p, MergePolicy& m) { m.split_along = static_cast<SplitAlong>(parse_word(p, kDirections)); }},
+      {"ids", "",
+       [](const Part& p, MergePolicy& m) {
+         m.new_ids = parse_count(p, p.value, 0, kMaxFirstId, "ids:N, an integer from 0 to 2^63 - 2");
+       }},
       {"seed", "", [](const Part& p, MergePolicy& m) {
          std::uint64_t seed = 0;
          if (!parse_id(p.value, seed)) refuse(p.text(), "seed:N, an integer from 0 to 2^63 - 1");
@@ -236,7 +253,7 @@ double Length::in_box_units(const Grid& grid, std::int64_t parcels) const {
 bool MergePolicy::is_default() const {
   return looker == Looker::small && small_below == 0 && phase.empty() && same.empty() && within.value == 0 &&
          form == MergeForm::stars && max_members == 0 && max_weight == 0 && !allowed && linking.value == 0 &&
-         place == Placement::centroid && conserve == Conserve::rules && level_ratio == 0;
+         place == Placement::centroid && conserve == Conserve::rules && level_ratio == 0 && split_below == 0;
 }
 
 bool MergePolicy::has_rounds() const {
@@ -244,7 +261,7 @@ bool MergePolicy::has_rounds() const {
 }
 
 bool MergePolicy::has_answers() const {
-  return max_members > 0 || max_weight > 0 || allowed || form != MergeForm::stars;
+  return max_members > 0 || max_weight > 0 || allowed || form == MergeForm::mutual_pairs;
 }
 
 // Parser of a policy from its parts: each at most once, of parts with one choice at most one.
@@ -290,6 +307,7 @@ MergePolicy parse_policy(std::string_view text) {
 std::string policy_text(const MergePolicy& p) {
   std::vector<std::string> parts;
   if (p.looker == Looker::mask) parts.push_back("mask:" + p.mask);
+  if (p.looker == Looker::none) parts.emplace_back("none");
   if (p.looker == Looker::small && p.small_below > 0) parts.push_back("small:" + number_text(p.small_below));
   if (p.looker == Looker::crowded)
     parts.push_back("crowded:" + std::to_string(p.crowded_above) + "->" + std::to_string(p.crowded_target) +
@@ -315,6 +333,10 @@ std::string policy_text(const MergePolicy& p) {
   if (!p.momentum.empty()) parts.push_back("momentum:" + joined(p.momentum, "+"));
   if (!p.mass.empty()) parts.push_back("mass:" + p.mass);
   if (p.light_speed > 0) parts.push_back("relativistic:" + number_text(p.light_speed));
+  if (p.split_below > 0) parts.push_back("split:" + std::to_string(p.split_below));
+  if (p.split_along != SplitAlong::random)
+    parts.push_back(std::string("along:") + kDirections[static_cast<std::size_t>(p.split_along)]);
+  if (p.new_ids != MergePolicy().new_ids) parts.push_back("ids:" + std::to_string(p.new_ids));
   if (p.seed != 0) parts.push_back("seed:" + std::to_string(p.seed));
   return joined(parts, ", ");
 }

@@ -32,10 +32,14 @@ void check_ranges(const MergePolicy& p) {
   const auto check_bound = [&](const char* what, double x) {
     require(x >= 0 && std::isfinite(x), what, number_text(x), "positive and finite, or 0 for none");
   };
-  check_value("looker", static_cast<int>(p.looker), static_cast<int>(Looker::crowded));
+  check_value("looker", static_cast<int>(p.looker), static_cast<int>(Looker::none));
   check_value("form", static_cast<int>(p.form), static_cast<int>(MergeForm::greedy_pairs));
   check_value("place", static_cast<int>(p.place), static_cast<int>(Placement::centre));
   check_value("conserve", static_cast<int>(p.conserve), static_cast<int>(Conserve::momentum_energy));
+  check_value("along", static_cast<int>(p.split_along), static_cast<int>(SplitAlong::axis));
+  require(p.split_below == 0 || (p.split_below >= 2 && p.split_below <= MergePolicy::kMaxSplit), "split",
+          std::to_string(p.split_below), "2 to 1048576, or 0");
+  require(p.new_ids >= 0, "ids", std::to_string(p.new_ids), "0 and more");
   check_bound("small", p.small_below);
   check_bound("weight", p.max_weight);
   check_bound("relativistic", p.light_speed);
@@ -61,14 +65,31 @@ void check_ranges(const MergePolicy& p) {
   check_length("crowded", p.crowded_cell);
 }
 
+/// Returns the name of the form of what merges, as in the text of a policy.
+std::string form_name(const MergePolicy& p) {
+  return p.form == MergeForm::stars ? "stars" : p.form == MergeForm::mutual_pairs ? "pairs" : "greedy";
+}
+
+/// Validates what belongs to splitting: its directions, and numbers that do not contradict those of merging. @throws UsageError
+void check_split(const MergePolicy& p) {
+  if (p.split_below == 0 && (p.split_along != SplitAlong::random || p.new_ids != MergePolicy().new_ids))
+    throw UsageError("policy: along or ids without split; allowed: both, or neither");
+  if (p.looker == Looker::crowded && p.split_below > p.crowded_above)
+    throw UsageError("policy: split:" + std::to_string(p.split_below) + " with crowded above " +
+                     std::to_string(p.crowded_above) +
+                     "; allowed: split up to the number above which cells are crowded");
+}
+
 /// Validates what friends of friends and levelling thinning exclude: they have no lookers, partners or stars. @throws UsageError
 void check_without_stars(const MergePolicy& p, const std::string& name, const std::string& why) {
   if (p.looker == Looker::crowded) exclude(name, "crowded", why);
   if (p.looker == Looker::mask) exclude(name, "mask", why);
+  if (p.looker == Looker::none) exclude(name, "none", why);
+  if (p.split_below > 0) exclude(name, "split", "not supported");
   if (p.small_below > 0) exclude(name, "small", why);
   if (!p.phase.empty()) exclude(name, "phase", why);
   if (p.within.value > 0) exclude(name, "within", why);
-  if (p.form != MergeForm::stars) exclude(name, "pairs", why);
+  if (p.form != MergeForm::stars) exclude(name, form_name(p), why);
   if (p.max_members > 0) exclude(name, "members", why);
   if (p.max_weight > 0) exclude(name, "weight", why);
   if (p.allowed) exclude(name, "a predicate", why);
@@ -95,6 +116,25 @@ void check_kept(const Schema& schema, const char* part, const std::string& colum
                      " has a merge rule that may change it; allowed: centre or largest");
 }
 
+/// Validates splitting for parcels of a schema. @throws UsageError
+void check_split(const MergePolicy& p, const Schema& schema) {
+  if (p.split_below == 0) return;
+  bool shape = false;
+  for (const Attribute& a : schema.attributes()) {
+    shape = shape || a.rule == Rule::ellipsoid;
+    if (a.rule == Rule::callback)
+      throw UsageError("policy: split: attribute " + a.name +
+                       " merges by a callback, and nothing says how it splits; allowed: the other rules");
+  }
+  if (shape != (p.split_along == SplitAlong::axis))
+    throw UsageError(std::string("policy: split along ") + (shape ? "random or velocity" : "axis") + " of parcels " +
+                     (shape ? "with" : "without") +
+                     " an attribute of rule ellipsoid; allowed: " + (shape ? "axis" : "random, velocity"));
+  if (p.split_along == SplitAlong::velocity)
+    for (const std::string& column : cluster::momentum_columns(p, schema))
+      static_cast<void>(rule_of(schema, "momentum", column));
+}
+
 }  // namespace
 
 // Validation of a policy: ranges, then combinations that exclude each other.
@@ -110,7 +150,7 @@ void check(const MergePolicy& p) {
   }
   const bool two = p.conserve == Conserve::momentum_energy;
   if (p.form != MergeForm::stars && two)
-    exclude("pairs", "conserve:momentum+energy",
+    exclude(form_name(p), "conserve:momentum+energy",
             "two parcels remain of N, so pairs would never shrink; allowed: stars");
   if (two && p.max_members == 2)
     exclude("members:2", "conserve:momentum+energy", "two parcels remain of N; allowed: members of 3 and more");
@@ -120,8 +160,12 @@ void check(const MergePolicy& p) {
             "two parcels remain of N; allowed: a target of 2 and more, even or below the greatest number");
   if (p.crowded_cell.unit == Length::Unit::spacing)
     throw UsageError("policy: crowded: cells in units of spacing; allowed: units of the box, or cell");
-  if (p.conserve == Conserve::rules && (p.light_speed > 0 || !p.momentum.empty() || !p.mass.empty()))
-    throw UsageError("policy: momentum, mass or relativistic without conserve:momentum; allowed: both, or neither");
+  check_split(p);
+  const bool of_split = p.split_below > 0 && p.split_along == SplitAlong::velocity;
+  if (p.conserve == Conserve::rules && (p.light_speed > 0 || (!p.momentum.empty() && !of_split) || !p.mass.empty()))
+    throw UsageError(
+        "policy: momentum, mass or relativistic without conserve:momentum; allowed: both, or neither, or momentum with "
+        "along:velocity");
   if (p.allowed && p.within.value == 0)
     throw UsageError(
         "policy: a predicate without within; allowed: with a greatest distance of partners, so that a "
@@ -140,6 +184,7 @@ void check(const MergePolicy& p, const Schema& schema) {
         throw UsageError("policy: momentum: attribute " + column + " does not merge by its mean; allowed: mean");
     if (!p.mass.empty()) check_kept(schema, "mass", p.mass);
   }
+  check_split(p, schema);
   const char* const part = p.is_friends()                            ? "friends"
                            : p.level_ratio > 0                       ? "level"
                            : p.conserve == Conserve::momentum_energy ? "conserve:momentum+energy"

@@ -71,6 +71,13 @@ double draw_exponential(const DrawKey& key, Draw purpose, std::int64_t id) {
 
 double draw_uniform(const DrawKey& key, Draw purpose, std::int64_t id) { return start(key, purpose, id).uniform(); }
 
+Vec3 draw_uniform3(const DrawKey& key, Draw purpose, std::int64_t id) {
+  Random random = start(key, purpose, id);
+  const double x = random.uniform();
+  const double y = random.uniform();
+  return {x, y, random.uniform()};
+}
+
 std::vector<std::string> momentum_columns(const MergePolicy& policy, const Schema& schema) {
   if (!policy.momentum.empty()) return policy.momentum;
   for (const Attribute& attribute : schema.attributes())
@@ -86,7 +93,8 @@ PolicyColumns::PolicyColumns(const MergePolicy& policy, const Schema& schema) {
   }
   for (const std::string& column : policy.same) same.push_back(schema.component_offset(column, 0));
   if (policy.looker == Looker::mask) mask = schema.component_offset(policy.mask, 0);
-  if (policy.conserve == Conserve::rules) return;
+  const bool of_split = policy.split_below > 0 && policy.split_along == SplitAlong::velocity;
+  if (policy.conserve == Conserve::rules && !of_split) return;
   const std::vector<std::string> names = momentum_columns(policy, schema);
   for (std::size_t i = 0; i < 3; ++i) momentum[i] = schema.component_offset(names[i], 0);
   if (policy.mass.empty()) return;
@@ -130,7 +138,7 @@ std::array<Vec3, 2> two_momenta(const MergePolicy& policy, const DrawKey& key, c
 
 // The margin keeps an extent that is a whole number of cells, as 0.9 of 0.3, from one cell more by rounding.
 Grid crowd_grid(const MergePolicy& policy, const Grid& grid) {
-  if (policy.crowded_cell.value == 0) return grid;
+  if (policy.looker != Looker::crowded || policy.crowded_cell.value == 0) return grid;
   const double edge = policy.crowded_cell.in_box_units(grid, 1);
   Grid out = grid;
   for (std::size_t a = 0; a < 3; ++a) {

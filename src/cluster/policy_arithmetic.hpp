@@ -12,7 +12,7 @@
 namespace merganser::cluster {
 
 /// Purpose of a random number of a merge policy, part of its key.
-enum class Draw : std::uint8_t { place = 1, direction = 2, level = 3 };
+enum class Draw : std::uint8_t { place = 1, direction = 2, level = 3, split = 4 };
 
 /// Key of the random numbers of a merge policy in one round of a step, beside the purpose and the id of a parcel.
 struct DrawKey {
@@ -26,6 +26,8 @@ struct DrawKey {
 [[nodiscard]] double draw_exponential(const DrawKey& key, Draw purpose, std::int64_t id);
 /// Returns a random number of (key, purpose, id), uniform in [0, 1).
 [[nodiscard]] double draw_uniform(const DrawKey& key, Draw purpose, std::int64_t id);
+/// Returns three random numbers of (key, purpose, id), uniform in [0, 1).
+[[nodiscard]] Vec3 draw_uniform3(const DrawKey& key, Draw purpose, std::int64_t id);
 
 /// Returns the number by which members of a group compete for the place of the merged parcel: the least, of the lowest
 /// id among equals, wins, with probability volume / sum of volumes. It depends on the member alone.
@@ -45,7 +47,7 @@ struct PolicyColumns {
   std::vector<std::size_t> phase;         ///< columns of the metric beside the position
   std::vector<double> factors;            ///< their factors
   std::vector<std::size_t> same;          ///< columns in which partners are equal, the rest mass included
-  std::array<std::size_t, 3> momentum{};  ///< columns of momentum; 0 where momentum is not conserved
+  std::array<std::size_t, 3> momentum{};  ///< columns of momentum; 0 where nothing reads it
   std::size_t mass = 0;                   ///< column of the rest mass; 0: it is 1
   std::size_t mask = 0;                   ///< column of the mask; 0: none
 };
@@ -69,8 +71,8 @@ struct PolicyColumns {
 [[nodiscard]] std::array<Vec3, 2> two_momenta(const MergePolicy& policy, const DrawKey& key, const Vec3& mean,
                                               double energy, double mass, std::int64_t id);
 
-/// Returns the grid of cells in which a policy counts crowds: that of the domain, or the coarsest one whose cells are no
-/// longer than MergePolicy::crowded_cell.
+/// Returns the grid of cells in which a policy counts parcels: that of the domain, or with Looker::crowded the coarsest one whose
+/// cells are no longer than MergePolicy::crowded_cell.
 [[nodiscard]] Grid crowd_grid(const MergePolicy& policy, const Grid& grid);
 
 }  // namespace merganser::cluster

@@ -91,8 +91,9 @@ class Rounds {
     if (policy_.looker == Looker::crowded) return list_crowded();
     std::vector<std::size_t> out;
     for (std::size_t i = 0; i < units_.size(); ++i) {
-      const bool qualifies =
-          policy_.looker == Looker::mask ? units_[i].row[columns_.mask] != 0 : units_[i].site.volume < below_;
+      const bool qualifies = policy_.looker == Looker::none   ? false
+                             : policy_.looker == Looker::mask ? units_[i].row[columns_.mask] != 0
+                                                              : units_[i].site.volume < below_;
       if (round == 0 ? qualifies : again_.count(units_[i].id()) > 0) out.push_back(i);
     }
     return out;
@@ -358,9 +359,10 @@ PolicyOutcome policy_reference(Parcels& parcels, const Grid& grid, const Cluster
     parcels = reference::level(before, grid, policy);
   } else {
     parcels = reference::Rounds(before, grid, options, policy).run(out);
+    if (policy.split_below > 0) reference::split(parcels, grid, policy, out);
   }
   out.report.after = static_cast<std::int64_t>(parcels.size());
-  out.report.merged = out.report.before - out.report.after;
+  out.report.merged = out.report.before + out.report.policy.split - out.report.after;
   return out;
 }
 

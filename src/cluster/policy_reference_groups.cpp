@@ -10,6 +10,8 @@
 
 #include "merganser/base/exact_sum.hpp"
 #include "merganser/parcels/detail/merge_epic.hpp"
+#include "merganser/parcels/limits.hpp"
+#include "src/cluster/policy_split.hpp"
 
 namespace merganser {
 namespace reference {
@@ -216,6 +218,37 @@ Parcels level(const Parcels& before, const Grid& grid, const MergePolicy& policy
     }
   }
   return to_parcels(before.schema(), std::move(remaining));
+}
+
+void split(Parcels& parcels, const Grid& grid, const MergePolicy& policy, PolicyOutcome& out) {
+  const Grid cells = cluster::crowd_grid(policy, grid);
+  const cluster::PolicyColumns columns(policy, parcels.schema());
+  const std::int64_t first = cluster::first_new_id(policy, cells);
+  // Places before any split: those of children count in the next step.
+  std::map<std::array<std::int64_t, 3>, std::vector<std::size_t>> before;
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    const Site& s = parcels.site(i);
+    before[{cells.cell(0, s.x), cells.cell(1, s.y), cells.cell(2, s.z)}].push_back(i);
+  }
+  std::int64_t cell = 0;
+  for (std::int64_t x = 0; x < cells.cells[0]; ++x)
+    for (std::int64_t y = 0; y < cells.cells[1]; ++y)
+      for (std::int64_t z = 0; z < cells.cells[2]; ++z, ++cell) {
+        std::vector<std::size_t> members = before[{x, y, z}];
+        std::int64_t child = first + cell * (policy.split_below - 1);
+        while (!members.empty() && static_cast<std::int64_t>(members.size()) < policy.split_below) {
+          std::size_t best = members[0];
+          for (const std::size_t i : members)
+            if (std::pair(parcels.site(i).volume, -parcels.id(i)) >
+                std::pair(parcels.site(best).volume, -parcels.id(best)))
+              best = i;
+          if (!is_volume(0.5 * parcels.site(best).volume)) break;
+          out.report.splits.push_back({child, parcels.id(best)});
+          members.push_back(parcels.size());
+          cluster::split_parcel(policy, columns, cells, parcels, best, child++);
+          ++out.report.policy.split;
+        }
+      }
 }
 
 }  // namespace reference

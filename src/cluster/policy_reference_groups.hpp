@@ -36,5 +36,8 @@ Parcels merge_friends(const Parcels& before, const Grid& grid, const MergePolicy
 /// Returns the parcels after levelling thinning.
 Parcels level(const Parcels& before, const Grid& grid, const MergePolicy& policy);
 
+/// Splits parcels of cells with too few, one after the other; adds to PolicyNumbers::split and the splits of the outcome.
+void split(Parcels& parcels, const Grid& grid, const MergePolicy& policy, PolicyOutcome& out);
+
 }  // namespace reference
 }  // namespace merganser

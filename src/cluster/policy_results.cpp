@@ -1,26 +1,16 @@
 // Merge step under a policy: levelling thinning, the two parcels that remain of N, lineage, and sums for the report.
 #include <algorithm>
 #include <bit>
+#include <unordered_map>
 #include <vector>
 
 #include "merganser/base/exact_sum.hpp"
 #include "merganser/parcels/packed.hpp"
+#include "src/cluster/policy_split.hpp"
 #include "src/cluster/policy_step.hpp"
 #include "src/cluster/remove_parcels.hpp"
 
 namespace merganser::cluster {
-namespace {
-
-/// Multiplies the attributes of rule sum in a payload row by a factor.
-void scale_sums(const Schema& schema, double factor, double* row) {
-  std::size_t column = 1;
-  for (const Attribute& a : schema.attributes())
-    for (int k = 0; k < a.components; ++k, ++column)
-      if (a.rule == Rule::sum || a.rule == Rule::sum_present) row[column] *= factor;
-}
-
-}  // namespace
-
 /// Levelling thinning of this rank's parcels: those at most as large as the level of their cell stay with a probability.
 void PolicyStep::level(Parcels& parcels, StepReport& report) {
   std::vector<double> levels;
@@ -40,6 +30,21 @@ void PolicyStep::level(Parcels& parcels, StepReport& report) {
     scale_sums(schema_, level / volume, parcels.row(i));
   }
   remove_parcels(parcels, gone);
+}
+
+/// Splits parcels of this rank in cells with too few.
+void PolicyStep::split(Parcels& parcels, StepReport& report) {
+  std::vector<SplitOrder> orders;
+  split_cells_->plan_splits(parcels, policy_.split_below, first_new_id(policy_, split_cells_->grid()), orders);
+  std::unordered_map<std::int64_t, std::size_t> added;  // index of new parcels
+  for (const SplitOrder& order : orders) {
+    std::size_t at = order.index;
+    if (parcels.id(at) != order.parent) at = added.at(order.parent);
+    added.emplace(order.child, parcels.size());
+    split_parcel(policy_, columns_, split_cells_->grid(), parcels, at, order.child);
+    if (lineage_) report.splits.push_back({order.child, order.parent});
+  }
+  report.policy.split = static_cast<std::int64_t>(orders.size());
 }
 
 /// Replaces every unit of more than one parcel by the two that remain of it, or a unit of two by its members, as they were.

@@ -13,17 +13,18 @@
 namespace merganser::cluster {
 namespace {
 
-/// PartnerQuery to another rank for the nearest admissible partner of a looker. After it come its packed row and the ids that may not be
+/// PartnerQuery to another rank for the nearest admissible partners of a looker. After it come its packed row and the ids that may not be
 /// its partners.
 struct PartnerQuery {
   Site site;             ///< position and volume of the looker
   std::int64_t id;       ///< its id
   std::int64_t members;  ///< parcels that it holds
-  double distance2;      ///< squared distance of the best partner so far
-  std::int64_t best;     ///< id of that partner
+  double distance2;      ///< squared distance of the last of its partners so far
+  std::int64_t last;     ///< id of that partner
   std::int64_t refused;  ///< number of ids that may not be its partners
 };
-/// PartnerReply to a query: a partner less than the best so far, or vertex links::kNone.
+/// PartnerReply to a query: a partner less than the last so far, or vertex links::kNone. Where lookers have several partners a
+/// RemotePartner follows each, and replies to a query end with links::kNone or when they are as many as a looker has.
 struct PartnerReply {
   double distance2;
   std::int64_t id;
@@ -61,7 +62,7 @@ void PolicySearch::find(const Units& units, const std::vector<std::uint8_t>& loo
   if (arcs > 0) {
     post_queries(units);
     mailbox_.step();
-    answer_queries(units);
+    answer_queries(units, looks);
     mailbox_.step();
     take_replies();
   }
@@ -74,15 +75,16 @@ void PolicySearch::find(const Units& units, const std::vector<std::uint8_t>& loo
   laps.add_to(seconds.graph);
 }
 
-/// Finds the least admissible partner of every looker among the units of this rank.
+/// Finds the least admissible partners of every looker among the units of this rank.
 void PolicySearch::search_local(const Units& units, const std::vector<std::uint8_t>& looks) {
   lookers_.clear();
-  for (std::uint32_t v = 0; v < looks.size(); ++v) {
-    if (!looks[v]) continue;
-    Looker l{v};
+  for (std::uint32_t v = 0; v < looks.size(); ++v)
+    if (looks[v]) lookers_.push_back(v);
+  found_.assign(lookers_.size() * fan_, Partner());
+  for (std::size_t k = 0; k < lookers_.size(); ++k) {
+    const std::uint32_t v = lookers_[k];
     const std::int64_t id = units.parcels.id(v);
-    tree_.find({units.parcels.site(v), id, units.members[v], tree_.packed(v), units.refused(id)}, l.best);
-    lookers_.push_back(l);
+    tree_.find({units.parcels.site(v), id, units.members[v], tree_.packed(v), units.refused(id)}, found(k));
   }
   spend(Work::search, units.size());
 }
@@ -92,19 +94,20 @@ void PolicySearch::post_queries(const Units& units) {
   const auto block = decomposition_.block(rank_);
   const auto& out = mailbox_.graph().out;
   for (std::uint32_t k = 0; k < lookers_.size(); ++k) {
-    const Looker& l = lookers_[k];
-    const Site& s = units.parcels.site(l.vertex);
-    const double limit = std::min(l.best.distance2, filter_.within2);
+    const std::uint32_t v = lookers_[k];
+    const Site& s = units.parcels.site(v);
+    const Partner& last = found(k).back();
+    const double limit = std::min(last.distance2, filter_.within2);
     const double face = std::min({s.x - block.lower[0], block.upper[0] - s.x, s.y - block.lower[1],
                                   block.upper[1] - s.y, s.z - block.lower[2], block.upper[2] - s.z});
     if (face > 0 && face * face * (1 - 1e-12) > limit) continue;  // the ball lies in this block
-    const std::int64_t id = units.parcels.id(l.vertex);
+    const std::int64_t id = units.parcels.id(v);
     const auto refused = units.refused(id);
     for (std::size_t arc = 0; arc < out.size(); ++arc) {
       if (decomposition_.distance2_to_block({s.x, s.y, s.z}, out[arc]) > limit) continue;
-      mailbox_.post(arc, PartnerQuery{s, id, units.members[l.vertex], l.best.distance2, l.best.id,
+      mailbox_.post(arc, PartnerQuery{s, id, units.members[v], last.distance2, last.id,
                                       static_cast<std::int64_t>(refused.size())});
-      mailbox_.post_all(arc, std::span(tree_.packed(l.vertex), filter_.width()));
+      mailbox_.post_all(arc, std::span(tree_.packed(v), filter_.width()));
       mailbox_.post_all(arc, refused);
       asked_[arc].push_back(k);
     }
@@ -112,8 +115,9 @@ void PolicySearch::post_queries(const Units& units) {
 }
 
 /// Answers the queries of other ranks.
-void PolicySearch::answer_queries(const Units& units) {
+void PolicySearch::answer_queries(const Units& units, const std::vector<std::uint8_t>& looks) {
   std::vector<double> packed(filter_.width());
+  std::vector<Partner> best(fan_);
   std::vector<std::int64_t> refused;
   for (std::size_t arc = 0; arc < asked_.size(); ++arc) {
     auto message = mailbox_.inbox(arc);
@@ -124,29 +128,39 @@ void PolicySearch::answer_queries(const Units& units) {
         throw CommError("a message of queries ends early");
       refused.resize(static_cast<std::size_t>(q.refused));
       for (std::int64_t& id : refused) id = take<std::int64_t>(message);
-      Partner best{q.distance2, q.best, links::kNone};
+      std::fill(best.begin(), best.end(), Partner{q.distance2, q.last});
       tree_.find({q.site, q.id, q.members, packed.data(), refused}, best);
-      mailbox_.post(arc, PartnerReply{best.distance2, best.id, best.vertex});
+      for (const Partner& p : best) {
+        mailbox_.post(arc, PartnerReply{p.distance2, p.id, p.vertex});
+        if (p.vertex == links::kNone) break;
+        if (several_)
+          mailbox_.post(arc, RemotePartner{{units.parcels.site(p.vertex), units.members[p.vertex]}, looks[p.vertex]});
+      }
     }
   }
   spend(Work::search, units.size());
 }
 
-/// Takes the replies to this rank's queries: the least partner by (distance2, id) of all ranks.
+/// Takes the replies to this rank's queries: the least partners by (distance2, id) of all ranks.
 void PolicySearch::take_replies() {
+  partners_.clear();
   for (std::size_t arc = 0; arc < asked_.size(); ++arc) {
-    const auto replies = mailbox_.records<PartnerReply>(arc);
-    if (replies.size() != asked_[arc].size())
+    auto message = mailbox_.inbox(arc);
+    for (const std::uint32_t k : asked_[arc])
+      for (std::size_t i = 0; i < fan_; ++i) {
+        const auto r = take<PartnerReply>(message);
+        if (r.vertex == links::kNone) break;
+        Partner p{r.distance2, r.id, r.vertex, static_cast<std::uint32_t>(arc)};
+        if (several_) {
+          p.entry = static_cast<std::uint32_t>(partners_.size());
+          partners_.push_back(take<RemotePartner>(message));
+        }
+        if (p < found(k).back()) insert_partner(found(k), p);
+      }
+    if (!message.empty())
       throw CommError("rank " + std::to_string(mailbox_.graph().in[arc]) + " answered " +
-                      std::to_string(replies.size()) + " of " + std::to_string(asked_[arc].size()) + " queries");
-    for (std::size_t k = 0; k < replies.size(); ++k) {
-      const PartnerReply& r = replies[k];
-      Looker& l = lookers_[asked_[arc][k]];
-      if (r.vertex == links::kNone) continue;
-      if (r.distance2 > l.best.distance2 || (r.distance2 == l.best.distance2 && r.id >= l.best.id)) continue;
-      l.best = {r.distance2, r.id, r.vertex};
-      l.arc = static_cast<std::uint32_t>(arc);
-    }
+                      std::to_string(asked_[arc].size()) + " queries with " + std::to_string(message.size()) +
+                      " bytes too many");
   }
 }
 
@@ -156,30 +170,40 @@ void PolicySearch::announce(const Units& units) {
   links_.out.clear();
   links_.in.clear();
   leaves_.clear();
+  candidates_.clear();
   distance2_.assign(units.size(), std::numeric_limits<double>::infinity());
   std::vector<std::uint32_t> next(asked_.size() + 1, 0);
-  for (const Looker& l : lookers_)
-    if (l.arc != links::kNone) ++next[l.arc + 1];
+  for (const Partner& p : found_)
+    if (p.vertex != links::kNone && p.arc != links::kNone) ++next[p.arc + 1];
   for (std::size_t arc = 0; arc < asked_.size(); ++arc) next[arc + 1] += next[arc];
   const std::vector<std::uint32_t> first = next;
   links_.out.resize(next.back());
-  for (const Looker& l : lookers_) {
-    if (l.best.vertex == links::kNone) continue;
-    distance2_[l.vertex] = l.best.distance2;
-    if (l.arc == links::kNone) {
-      links_.target[l.vertex] = l.best.vertex;
-      continue;
+  for (std::size_t k = 0; k < lookers_.size(); ++k)
+    for (const Partner& p : found(k)) {
+      if (p.vertex == links::kNone) break;
+      const bool away = p.arc != links::kNone;
+      const std::uint32_t at = away ? next[p.arc]++ : links::kNone;
+      list_link(units, lookers_[k], p, at, away ? at - first[p.arc] : 0);
     }
-    const std::uint32_t at = next[l.arc]++;
-    links_.out[at] = {
-        l.vertex, l.best.vertex, l.arc, at - first[l.arc], l.best.id, l.best.distance2, mailbox_.graph().out[l.arc]};
-    links_.target[l.vertex] = links::kAway | at;
-    mailbox_.post(l.arc, LinkAnnouncement{{units.parcels.site(l.vertex), units.members[l.vertex]},
-                                          units.parcels.id(l.vertex),
-                                          l.best.distance2,
-                                          l.vertex,
-                                          l.best.vertex});
+}
+
+/// Stores one link of a unit, and posts it if it leads to another rank. @param at  its index in Links::out; links::kNone: it is local
+/// @param slot  its number on its arc
+void PolicySearch::list_link(const Units& units, std::uint32_t vertex, const Partner& p, std::uint32_t at,
+                             std::uint32_t slot) {
+  const bool away = at != links::kNone;
+  if (links_.target[vertex] == links::kNone) {  // the nearest partner comes first
+    distance2_[vertex] = p.distance2;
+    links_.target[vertex] = away ? links::kAway | at : p.vertex;
   }
+  if (several_) candidates_.push_back({vertex, p.vertex, at, p.entry, p.distance2});
+  if (!away) return;
+  links_.out[at] = {vertex, p.vertex, p.arc, slot, p.id, p.distance2, mailbox_.graph().out[p.arc]};
+  mailbox_.post(p.arc, LinkAnnouncement{{units.parcels.site(vertex), units.members[vertex]},
+                                        units.parcels.id(vertex),
+                                        p.distance2,
+                                        vertex,
+                                        p.vertex});
 }
 
 /// Stores the links that other ranks have announced, in the order of arcs and slots.

@@ -1,5 +1,5 @@
 #pragma once
-/// Links of a round under a merge policy: every looker's nearest admissible partner over all ranks.
+/// Links of a round under a merge policy: every looker's nearest admissible partners over all ranks.
 #include <cstdint>
 #include <vector>
 
@@ -10,10 +10,26 @@
 
 namespace merganser::cluster {
 
-/// Source of a link from another rank, as its announcement tells it: what the rank of the target needs to decide on it.
+/// End of a link on another rank: what the rank of a centre needs to decide on it as a leaf.
 struct RemoteLeaf {
   Site site;             ///< position and volume
   std::int64_t members;  ///< parcels that it holds
+};
+
+/// Link of a looker to one of its nearest partners, where it has several.
+struct CandidateLink {
+  std::uint32_t source;                ///< the looker
+  std::uint32_t target;                ///< its partner, by the numbering of its rank
+  std::uint32_t out = links::kNone;    ///< index in Links::out; links::kNone: the partner is on this rank
+  std::uint32_t entry = links::kNone;  ///< of a partner on another rank: index in PolicySearch::partners()
+  double distance2 = 0;                ///< squared length in the policy's metric
+};
+
+/// Partner of a looker on another rank, as its rank tells where lookers have several.
+struct RemotePartner {
+  RemoteLeaf leaf;      ///< what is needed if it is the leaf of the pair
+  std::uint32_t looks;  ///< 1 if it looks
+  std::uint32_t unused = 0;
 };
 
 /// Search of a round over the arcs of a symmetric process graph: three waves (queries, replies, announcements). Vertices are indices
@@ -21,8 +37,11 @@ struct RemoteLeaf {
 class PolicySearch {
  public:
   /// Makes the search of a rank. Refers to its arguments. Local.
-  PolicySearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, const PairFilter& filter)
-      : mailbox_(mailbox), decomposition_(decomposition), rank_(rank), filter_(filter) {}
+  /// @param fan  partners of each looker: 1, or more for MergeForm::greedy_pairs
+  /// @param several  whether links go to candidates() of that number, rather than to the nearest partner
+  PolicySearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, const PairFilter& filter,
+               std::size_t fan, bool several)
+      : mailbox_(mailbox), decomposition_(decomposition), rank_(rank), filter_(filter), fan_(fan), several_(several) {}
 
   /// Finds the links of the lookers of a round; afterwards links(), distance2() and leaves() hold them. Called by every rank;
   /// neighbours only.
@@ -32,34 +51,43 @@ class PolicySearch {
   /// Returns the links of this rank's units and those from other ranks.
   [[nodiscard]] links::Links& links() { return links_; }
   /// Returns the squared length of the link of each unit, in the policy's metric; infinite without one.
-  [[nodiscard]] const std::vector<double>& distance2() const { return distance2_; }
+  [[nodiscard]] std::vector<double>& distance2() { return distance2_; }
   /// Returns the sources of links from other ranks, by Links::in.
+  [[nodiscard]] std::vector<RemoteLeaf>& leaves() { return leaves_; }
   [[nodiscard]] const std::vector<RemoteLeaf>& leaves() const { return leaves_; }
+  /// Returns the links of lookers that have several: Links::out and Links::in then hold all of them that cross ranks, and
+  /// Links::target only tells which units have one.
+  [[nodiscard]] const std::vector<CandidateLink>& candidates() const { return candidates_; }
+  /// Returns the partners on other ranks, by CandidateLink::entry.
+  [[nodiscard]] const std::vector<RemotePartner>& partners() const { return partners_; }
 
  private:
-  /// Looker of this rank with the least partner found so far.
-  struct Looker {
-    std::uint32_t vertex;
-    std::uint32_t arc = links::kNone;  // of the rank of the partner; links::kNone: this one
-    Partner best;
-  };
+  /// Returns the least partners found so far of looker k.
+  [[nodiscard]] std::span<Partner> found(std::size_t k) { return {found_.data() + k * fan_, fan_}; }
   void search_local(const Units& units, const std::vector<std::uint8_t>& looks);
   void post_queries(const Units& units);
-  void answer_queries(const Units& units);
+  void answer_queries(const Units& units, const std::vector<std::uint8_t>& looks);
   void take_replies();
   void announce(const Units& units);
+  void list_link(const Units& units, std::uint32_t vertex, const Partner& partner, std::uint32_t at,
+                 std::uint32_t slot);
   void receive_announcements(const Units& units);
 
   comm::Mailbox& mailbox_;
   const Decomposition& decomposition_;
   int rank_;
   const PairFilter& filter_;
+  std::size_t fan_;
+  bool several_;
   UnitTree tree_;
-  std::vector<Looker> lookers_;
+  std::vector<std::uint32_t> lookers_;             // units
+  std::vector<Partner> found_;                     // fan_ of each looker, ascending
   std::vector<std::vector<std::uint32_t>> asked_;  // per arc: indices into lookers_
   links::Links links_;
   std::vector<double> distance2_;
   std::vector<RemoteLeaf> leaves_;
+  std::vector<CandidateLink> candidates_;
+  std::vector<RemotePartner> partners_;
 };
 
 }  // namespace merganser::cluster

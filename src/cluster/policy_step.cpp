@@ -12,6 +12,7 @@
 #include "merganser/base/text.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "src/cluster/owner_checks.hpp"
+#include "src/cluster/policy_split.hpp"
 
 namespace merganser::cluster {
 namespace {
@@ -42,9 +43,6 @@ void check_policy(const ClusterOptions& options, const Schema& schema) {
       throw UsageError("policy: conserve with friends is not supported; allowed: the rules of the attributes alone");
     return check(p, schema);
   }
-  if (p.form == MergeForm::greedy_pairs)
-    throw UsageError("policy: greedy:" + std::to_string(p.fall_backs) +
-                     " is not supported by merge steps; allowed: stars, or pairs (mutual nearest)");
   check(p, schema);
 }
 
@@ -63,13 +61,18 @@ PolicyStep::PolicyStep(comm::Transport& transport, const Decomposition& decompos
       lineage_(options.lineage),
       small_below_(policy_.small_below > 0 ? policy_.small_below
                                            : decomposition.grid().cell_volume() / options.min_volume_ratio),
-      search_(core.mailbox(), decomposition, transport.rank(), filter_),
+      search_(core.mailbox(), decomposition, transport.rank(), filter_,
+              std::size_t{1} + static_cast<std::size_t>(policy_.fall_backs), policy_.form == MergeForm::greedy_pairs),
       cells_(core.mailbox(), decomposition, transport.rank(),
              policy_.looker == Looker::crowded ? crowd_grid(policy_, decomposition.grid()) : decomposition.grid()),
       units_(schema, two_) {
   rules_.callbacks = options.callbacks;
   if (!policy_.has_collectives()) check_within(policy_.within.in_box_units(decomposition.grid(), 1));
   check_cells();
+  // Units of two that are restored may be on another rank than that of their place.
+  if (policy_.split_below > 0)
+    split_cells_.emplace(core.mailbox(), decomposition, transport.rank(), crowd_grid(policy_, decomposition.grid()),
+                         two_);
   if (policy_.has_rounds() && transport.size() > 1)
     network_.emplace(transport, announce::DeBruijnNetwork(transport.size(), kDegree));
 }
@@ -90,10 +93,11 @@ void PolicyStep::check_cells() const {
   const double cutoff = core_.candidates().min_cutoff() * (1 - 1e-9);
   if (std::isinf(cutoff)) return;
   const Grid& grid = decomposition_.grid();
-  const bool counts = policy_.looker == Looker::crowded || policy_.level_ratio > 0;
-  const Grid cells = policy_.looker == Looker::crowded ? crowd_grid(policy_, grid) : grid;
+  const bool counts = policy_.looker == Looker::crowded || policy_.level_ratio > 0 || policy_.split_below > 0;
+  const Grid cells = crowd_grid(policy_, grid);
   const double diagonal = std::hypot(cells.spacing(0), cells.spacing(1), cells.spacing(2));
-  if (counts && !(decomposition_.is_by_cells() && cells == grid) && diagonal > cutoff)
+  const bool shared = !(decomposition_.is_by_cells() && cells == grid) || (policy_.split_below > 0 && two_);
+  if (counts && shared && diagonal > cutoff)
     throw UsageError("policy: cells with a diagonal of " + number_text(diagonal) + " on " +
                      std::to_string(transport_.size()) + " ranks; allowed: up to " + number_text(cutoff) +
                      ", the least distance to ranks that get no queries, or fewer ranks");
@@ -123,6 +127,7 @@ StepReport PolicyStep::step(Parcels& parcels) {
     level(parcels, report);
   } else {
     merge_in_rounds(parcels, report);
+    if (policy_.split_below > 0) split(parcels, report);
   }
   report.after = static_cast<std::int64_t>(parcels.size());
   measure(parcels, n.weight_after, n.energy_after, n.momentum_after);
@@ -153,13 +158,26 @@ void PolicyStep::merge_in_rounds(Parcels& parcels, StepReport& report) {
 void PolicyStep::check_parcels_of_rank(const Parcels& parcels) {
   check_parcels(parcels, decomposition_, transport_.rank());
   ids_.assign(nearest::PointSet(parcels, 0));
+  if (policy_.split_below > 0) check_new_ids(parcels);
   std::vector<double> packed(filter_.width());
   if (packed.empty() || policy_.level_ratio > 0) return;  // levels read no column
   for (std::size_t i = 0; i < parcels.size(); ++i) filter_.pack(parcels.row(i), packed.data());
 }
 
+/// Checks that the ids of this rank's parcels are below those of the new parcels of the step. @throws InputError on this rank alone;
+/// UsageError on every rank if the new ids have no room
+void PolicyStep::check_new_ids(const Parcels& parcels) const {
+  const std::int64_t first = first_new_id(policy_, split_cells_->grid());
+  for (std::size_t i = 0; i < parcels.size(); ++i)
+    if (parcels.id(i) >= first)
+      throw InputError("policy: split: parcel id " + std::to_string(parcels.id(i)) + " in step " +
+                       std::to_string(policy_.step) + "; allowed: ids below " + std::to_string(first) +
+                       ", the first id of parcels that this step adds; see ids:N, and the number of the step");
+}
+
 /// Makes the rounds of a step. Every rank makes the same number where ranks agree on it, else one.
 void PolicyStep::run_rounds(StepReport& report) {
+  if (policy_.looker == Looker::none) return;
   const bool crowded = policy_.looker == Looker::crowded;
   const auto any = [&] { return std::find(looks_.begin(), looks_.end(), 1) != looks_.end(); };
   choose_lookers(0);
@@ -170,6 +188,7 @@ void PolicyStep::run_rounds(StepReport& report) {
     const bool linked = make_round(round, report);
     if (!policy_.has_rounds()) {
       round = linked ? 1 : 0;
+      if (policy_.split_below > 0) send_to_owners();  // by whom cells are counted
       break;
     }
     send_to_owners();
@@ -260,11 +279,17 @@ void PolicyStep::mark_lookers(StepReport& report) {
   }
 }
 
-/// Cuts the links of a round to stars or mutual pairs.
+/// Cuts the links of a round to stars or pairs.
 void PolicyStep::form(StepReport& report) {
   links::Links& l = search_.links();
   if (policy_.form == MergeForm::mutual_pairs) {
     keep_mutual_pairs();
+    return;
+  }
+  if (policy_.form == MergeForm::greedy_pairs) {
+    report.pruning.words_written += greedy_pairs_.match(search_, units_, looks_, core_.channels());
+    in_kept_.assign(search_.links().in.size(), 1);
+    out_kept_.assign(search_.links().out.size(), 1);
     return;
   }
   const Parcels& p = units_.parcels;

@@ -9,6 +9,7 @@
 #include "merganser/cluster/options.hpp"
 #include "merganser/cluster/report.hpp"
 #include "src/cluster/crowded_cells.hpp"
+#include "src/cluster/greedy_pairs.hpp"
 #include "src/cluster/policy_search.hpp"
 #include "src/cluster/star_core.hpp"
 
@@ -74,6 +75,8 @@ class PolicyStep {
   void join_state(std::uint32_t centre, std::span<const std::uint32_t> leaves, const Site& place);
   void send_to_owners();
   void level(Parcels& parcels, StepReport& report);
+  void check_new_ids(const Parcels& parcels) const;
+  void split(Parcels& parcels, StepReport& report);
   void expand(StepReport& report);
   void expand_unit(std::size_t i);
   void add_lineage(StepReport& report);
@@ -93,8 +96,10 @@ class PolicyStep {
   double small_below_;
   PolicySearch search_;
   CrowdedCells cells_;
+  std::optional<CrowdedCells> split_cells_;  // null if nothing splits
   std::optional<announce::AnnouncementNetwork> network_;
   links::SinglePass single_pass_;
+  GreedyPairs greedy_pairs_;
   IdSet ids_;
 
   Units units_;

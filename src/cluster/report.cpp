@@ -13,6 +13,7 @@ PolicyNumbers& PolicyNumbers::operator+=(const PolicyNumbers& o) {
   refused += o.refused;
   undone += o.undone;
   winding += o.winding;
+  split += o.split;
   weight_before += o.weight_before;
   weight_after += o.weight_after;
   energy_before += o.energy_before;
@@ -37,6 +38,7 @@ StepReport& StepReport::operator+=(const StepReport& o) {
   merged_into_big += o.merged_into_big;
   for (const auto& [members, count] : o.clusters) clusters[members] += count;
   lineage.insert(lineage.end(), o.lineage.begin(), o.lineage.end());
+  splits.insert(splits.end(), o.splits.begin(), o.splits.end());
   seconds.search += o.seconds.search;
   seconds.exchange += o.seconds.exchange;
   seconds.graph += o.seconds.graph;

@@ -154,11 +154,12 @@ bool UnitTree::is_out_of_reach(const Node& node, const LookingUnit& looking, con
 }
 
 /// Compares a looker with the units of a leaf.
-void UnitTree::scan(const Node& node, const LookingUnit& looking, Partner& best) const {
+void UnitTree::scan(const Node& node, const LookingUnit& looking, std::span<Partner> best) const {
   for (std::uint32_t i = node.begin; i < node.end; ++i) {
     const Entry& e = entries_[i];
     const double d2 = metric2(filter_->box, filter_->packed, looking.site, looking.packed, e.site, packed(e.vertex));
-    if (d2 > best.distance2 || (d2 == best.distance2 && e.id >= best.id) || e.id == looking.id) continue;
+    const Partner& last = best.back();
+    if (d2 > last.distance2 || (d2 == last.distance2 && e.id >= last.id) || e.id == looking.id) continue;
     if (filter_->packed.phase.empty() ? d2 > filter_->within2
                                       : filter_->box.distance2({looking.site.x, looking.site.y, looking.site.z},
                                                                {e.site.x, e.site.y, e.site.z}) > filter_->within2)
@@ -166,12 +167,12 @@ void UnitTree::scan(const Node& node, const LookingUnit& looking, Partner& best)
     if (looking.site.volume + e.site.volume > filter_->max_weight) continue;
     if (looking.members + e.members > filter_->max_count) continue;
     if (std::find(looking.refused.begin(), looking.refused.end(), e.id) != looking.refused.end()) continue;
-    best = {d2, e.id, e.vertex};
+    insert_partner(best, {d2, e.id, e.vertex});
   }
 }
 
 // Descent to the nearer child first; the other one waits on a stack.
-void UnitTree::find(const LookingUnit& looking, Partner& best) const {
+void UnitTree::find(const LookingUnit& looking, std::span<Partner> best) const {
   const std::size_t phase = filter_->packed.phase.size();
   const auto root =
       roots_.find(std::vector<double>(looking.packed + phase, looking.packed + phase + filter_->packed.same.size()));
@@ -184,7 +185,7 @@ void UnitTree::find(const LookingUnit& looking, Partner& best) const {
   while (depth > 0) {
     const std::uint32_t n = stack[--depth];
     const Node& node = nodes_[n];
-    if (is_out_of_reach(node, looking, at, best)) continue;
+    if (is_out_of_reach(node, looking, at, best.back())) continue;
     if (node.second == 0) {
       scan(node, looking, best);
       continue;

@@ -39,12 +39,25 @@ struct LookingUnit {
   std::span<const std::int64_t> refused;  ///< ids of the units that may not be its partners in this step
 };
 
-/// Partner found for a looking unit: the least by (distance2, id).
+/// Partner found for a looking unit; partners compare by (distance2, id).
 struct Partner {
   double distance2 = std::numeric_limits<double>::infinity();  ///< squared distance in the policy's metric
   std::int64_t id = std::numeric_limits<std::int64_t>::max();  ///< id of the partner
   std::uint32_t vertex = links::kNone;                         ///< its index on its rank; links::kNone: none found
+  std::uint32_t arc = links::kNone;                            ///< arc to its rank; links::kNone: this rank
+  std::uint32_t entry = links::kNone;  ///< of another rank: where PolicySearch keeps more about it
+  /// Compares two partners of one unit.
+  friend bool operator<(const Partner& a, const Partner& b) {
+    return a.distance2 < b.distance2 || (a.distance2 == b.distance2 && a.id < b.id);
+  }
 };
+
+/// Inserts a partner that is less than the last into an ascending list, from which the last goes.
+inline void insert_partner(std::span<Partner> best, const Partner& partner) {
+  std::size_t at = best.size() - 1;
+  for (; at > 0 && partner < best[at - 1]; --at) best[at] = best[at - 1];
+  best[at] = partner;
+}
 
 /// k-d tree of the units of a rank: one tree for each combination of values of the columns in which partners are equal. Nodes hold
 /// the bounds of their units in all dimensions of the metric and the least id, volume and number of members, so that units that
@@ -54,8 +67,8 @@ class UnitTree {
   /// Builds the tree of the units of this rank. Local. Cost: O(n log n).
   /// @throws InputError as PairFilter::pack()
   void build(const Units& units, const PairFilter& filter);
-  /// Replaces `best` by the least admissible partner of a unit if that is less. Local.
-  void find(const LookingUnit& looking, Partner& best) const;
+  /// Puts the least admissible partners of a unit into an ascending list, in place of those that are greater. Local.
+  void find(const LookingUnit& looking, std::span<Partner> best) const;
   /// Returns the packed row of a unit, by index.
   [[nodiscard]] const double* packed(std::size_t i) const { return packed_.data() + i * filter_->width(); }
 
@@ -84,7 +97,7 @@ class UnitTree {
   [[nodiscard]] double coordinate(const Entry& e, std::size_t axis) const;
   [[nodiscard]] bool is_out_of_reach(const Node& node, const LookingUnit& looking, const double* at,
                                      const Partner& best) const;
-  void scan(const Node& node, const LookingUnit& looking, Partner& best) const;
+  void scan(const Node& node, const LookingUnit& looking, std::span<Partner> best) const;
 
   const PairFilter* filter_ = nullptr;
   std::size_t axes_ = 3;

@@ -152,6 +152,12 @@ Axes principal_axes(const double* b5, double volume) {
   return result;
 }
 
+// Splits one parcel along its longest axis.
+void split_parcel(Parcels& parcels, std::size_t i, const Box& box, std::int64_t new_id) {
+  const SplitOffsets layout = find_split_offsets(parcels.schema());
+  split_one(parcels, i, principal_axes(parcels.row(i) + layout.shape, parcels.site(i).volume), layout, box, new_id);
+}
+
 // Splits the parcels of this rank whose longest axis or aspect ratio exceeds its limit; a cheap bound spares most their axes.
 std::int64_t split(Parcels& parcels, const Grid& grid, const SplitOptions& options) {
   if (!(options.max_aspect_ratio > 1))

@@ -28,7 +28,8 @@ struct Known {
 constexpr Known kKnown[] = {
     {"", "938c03d911586c2209e419cd1f0b6a45"},
     {"crowded:6->4, within:1cell, place:member, seed:3", "da8d0bb833ff99c395d489a13d56bede"},
-    {"small, pairs, within:0.5spacing, members:3, rounds:2", "dfddf60e3152b0a66d07eb6a9428c5f7"}};
+    {"small, pairs, within:0.5spacing, members:3, rounds:2", "dfddf60e3152b0a66d07eb6a9428c5f7"},
+    {"crowded:6->4, greedy:2, split:4, along:axis", "3ba1ad92f6e9cb83b3792d3380a0bb00"}};
 
 RandomParcels known_input() {
   RandomParcels o;
@@ -131,14 +132,17 @@ TEST(PolicyInC, gives_the_known_bits_on_any_number_of_ranks) {
       double before = 0;
       double after = 0;
       int64_t refused = 0;
+      int64_t split = 0;
       for (const mg_step_numbers& n : last) {
         EXPECT_EQ(n.rounds, want.report.policy.rounds);
         EXPECT_EQ(n.unsettled, want.report.policy.unsettled);
         refused += n.refused;
+        split += n.split;
         before += n.weight_before;
         after += n.weight_after;
       }
       EXPECT_EQ(refused, want.report.policy.refused);
+      EXPECT_EQ(split, want.report.policy.split);
       EXPECT_NEAR(before, want.report.policy.weight_before, 1e-9);
       EXPECT_NEAR(after, before, 1e-9);
     }

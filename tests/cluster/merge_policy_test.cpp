@@ -94,6 +94,9 @@ TEST(MergePolicy, text_of_a_policy_is_read_as_the_same_policy) {
                            "place:centre",
                            "conserve:momentum+energy",
                            "conserve:momentum, momentum:a+b+c",
+                           "none",
+                           "none, split:8, along:velocity",
+                           "crowded:32->16, split:8, along:axis, ids:1000",
                            "seed:18"})
     EXPECT_EQ(policy_text(parse_policy(text)), text);
 }
@@ -183,6 +186,24 @@ TEST(MergePolicy, columns_must_be_there_and_merge_by_a_rule_that_suits_them) {
   EXPECT_EQ(error_of(parse_policy("conserve:momentum, momentum:ux+uy+species"), plasma()),
             "policy: momentum: attribute species does not merge by its mean; allowed: mean");
   EXPECT_NE(error_of(parse_policy("friends:1"), Schema::epic()).find("merges by its ellipsoid"), std::string::npos);
+}
+
+TEST(MergePolicy, parts_of_splitting_that_contradict_others_are_refused) {
+  EXPECT_EQ(error_of("split:1"), "policy: 'split:1'; allowed: split:N, an integer, 2 to 1048576");
+  EXPECT_EQ(error_of("along:axis"), "policy: along or ids without split; allowed: both, or neither");
+  EXPECT_NE(error_of("split:3, along:y").find("random or velocity or axis"), std::string::npos);
+  EXPECT_NE(error_of("crowded:8->4, split:9").find("allowed: split up to the number above"), std::string::npos);
+  EXPECT_NE(error_of("level:2, split:3").find("level with split"), std::string::npos);
+  EXPECT_NE(error_of("friends:2, split:3").find("friends with split"), std::string::npos);
+  EXPECT_NE(error_of("none, split:3, momentum:a+b+c").find("along:velocity"), std::string::npos);
+  EXPECT_EQ(error_of(parse_policy("split:3, along:velocity"), plasma()), "");
+  EXPECT_NE(error_of(parse_policy("split:3, along:velocity"), Schema()), "");
+  EXPECT_NE(error_of(parse_policy("split:3, along:axis"), plasma()).find("allowed: random, velocity"),
+            std::string::npos);
+  EXPECT_NE(error_of(parse_policy("split:3"), Schema::epic()).find("allowed: axis"), std::string::npos);
+  EXPECT_EQ(error_of(parse_policy("split:3, along:axis"), Schema::epic()), "");
+  EXPECT_NE(error_of(parse_policy("split:3"), Schema({{"a", 1, Rule::callback, {"a"}, ""}})).find("callback"),
+            std::string::npos);
 }
 
 }  // namespace

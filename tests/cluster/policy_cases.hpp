@@ -102,6 +102,11 @@ inline const std::vector<std::string>& policy_texts() {
       "friends:0.5spacing, same:species",
       "friends:0.2cell, place:member",
       "friends:0.4, place:heaviest, conserve:momentum",
+      "none, split:6",
+      "small:0.3, split:9, along:velocity, within:1cell",
+      "crowded:8->5, split:8, seed:3",
+      "crowded:6->3@0.5, split:2, place:member",
+      "crowded:8->6, split:4, conserve:momentum+energy, along:velocity",
       "level:1.5",
       "level:2/5, seed:3",
   };

@@ -38,16 +38,17 @@ Decomposition even_blocks(const Grid& grid, int ranks) {
 }
 
 /// Returns whether merge steps support a policy.
-bool is_supported(const MergePolicy& p) {
-  return !(p.is_friends() && p.conserve != Conserve::rules) && p.form != MergeForm::greedy_pairs;
-}
+bool is_supported(const MergePolicy& p) { return !(p.is_friends() && p.conserve != Conserve::rules); }
 
 /// Returns the policies of the cases that merge steps support, and more.
 std::vector<std::string> supported_texts() {
   std::vector<std::string> out;
   for (const std::string& text : policy_texts())
     if (is_supported(parse_policy(text))) out.push_back(text);
-  out.insert(out.end(), {"small:0.5, members:4, weight:0.9, place:heaviest", "mask:flag, pairs, members:3",
+  out.insert(out.end(), {"small:100, greedy:15", "small:100, greedy:1, members:2, same:species",
+                         "mask:flag, greedy:4, within:0.7, place:heaviest", "small:100, greedy:5, phase:ux*0.3+uy*0.2",
+                         "crowded:4->2, greedy:6, conserve:momentum, mass:mass",
+                         "small:0.5, members:4, weight:0.9, place:heaviest", "mask:flag, pairs, members:3",
                          "crowded:5->3@0.4, conserve:momentum+energy, mass:mass", "crowded:4->2, rounds:2",
                          "small:100, phase:ux*0.3+uy*0.2, same:species, members:3, place:member"});
   return out;
@@ -113,6 +114,7 @@ void expect_as_in_oracle(const PolicyRun& got, const PolicyOutcome& want, const 
   EXPECT_EQ(got.report.policy.unsettled, want.settled ? 0 : 1);
   EXPECT_EQ(got.report.policy.refused, want.refused);
   EXPECT_EQ(got.report.policy.undone, want.undone);
+  EXPECT_EQ(got.report.policy.split, want.report.policy.split);
   EXPECT_EQ(lineage_map(got.report), lineage_map(want.report));
 }
 
@@ -164,8 +166,9 @@ TEST_P(PolicyStepTest, every_policy_and_cloud_merges_as_in_the_oracle) {
 }
 
 TEST_P(PolicyStepTest, more_parcels_and_steps_merge_as_in_the_oracle) {
-  for (const char* text : {"crowded:16->8, same:species, within:1cell, place:member, conserve:momentum+energy",
-                           "small:0.2, members:3, place:member", "small:0.3, pairs, same:species"}) {
+  for (const char* text :
+       {"crowded:16->8, same:species, within:1cell, place:member, conserve:momentum+energy",
+        "small:0.2, members:3, place:member", "small:0.3, pairs, same:species", "small:0.4, greedy:4, same:species"}) {
     SCOPED_TRACE(text);
     compare(policy_parcels(PolicyCloud::uniform, 600, 5), policy_grid(), parse_policy(text), 2);
   }
@@ -183,8 +186,9 @@ TEST_P(PolicyStepTest, every_choice_of_walls_merges_as_in_the_oracle) {
 
 TEST_P(PolicyStepTest, few_parcels_merge_as_in_the_oracle) {
   for (const std::size_t n : {0U, 1U, 2U, 3U, 7U})
-    for (const char* text : {"small:100, members:2", "small:100, pairs", "crowded:1->1", "level:2",
-                             "crowded:2->2, conserve:momentum+energy", "small:100, conserve:momentum+energy"})
+    for (const char* text :
+         {"small:100, members:2", "small:100, pairs", "small:100, greedy:15", "crowded:1->1", "level:2",
+          "crowded:2->2, conserve:momentum+energy", "small:100, conserve:momentum+energy"})
       compare(policy_parcels(PolicyCloud::uniform, n, 3), policy_grid(), parse_policy(text));
 }
 
@@ -198,6 +202,7 @@ TEST_P(PolicyStepTest, an_empty_species_merges_as_in_the_oracle) {
 TEST_P(PolicyStepTest, predicates_are_decided_as_in_the_oracle) {
   for (const char* text :
        {"small:0.4, within:1cell", "crowded:8->5, within:1cell, place:member", "small:0.4, within:0.5, pairs",
+        "small:100, within:0.8, greedy:3", "mask:flag, within:0.8, greedy:3, place:centre",
         "small:0.4, within:0.6, members:4, conserve:momentum+energy"}) {
     SCOPED_TRACE(text);
     MergePolicy policy = parse_policy(text);
@@ -214,8 +219,9 @@ TEST_P(PolicyStepTest, neighbouring_ranks_suffice_for_partners_that_are_near) {
   const cluster::SmallWorld small(1);
   Grid grid = policy_grid();
   grid.cells = {16, 12, 8};
-  for (const char* text : {"small:0.4, within:0.5cell, members:3", "crowded:2->1, within:0.9cell, place:member",
-                           "small:0.4, within:0.9cell, pairs", "small:0.4, within:0.3spacing"})
+  for (const char* text :
+       {"small:0.4, within:0.5cell, members:3", "crowded:2->1, within:0.9cell, place:member",
+        "small:0.4, within:0.9cell, pairs", "small:100, within:0.9cell, greedy:5", "small:0.4, within:0.3spacing"})
     on_ranks(GetParam(), [&](comm::Transport& t) {
       const Parcels all = policy_parcels(PolicyCloud::uniform, 400, 4);
       ClusterOptions options;
@@ -240,7 +246,7 @@ TEST_P(PolicyStepTest, every_parcel_is_accounted_for) {
       Clusterer clusterer(t, d, mine.schema(), options);
       ConservationCheck check(t, mine);
       const StepReport report = clusterer.step(mine);
-      check.verify(mine, report.lineage, promise_of(options.policy));
+      check.verify(mine, report.lineage, promise_of(options.policy), report.splits);
       const PolicyNumbers& n = report.policy;
       double sums[] = {n.weight_before, n.weight_after,       n.energy_before,
                        n.energy_after,  n.momentum_before[2], n.momentum_after[2]};
@@ -315,7 +321,7 @@ TEST_P(PolicyStepTest, what_is_not_supported_is_refused) {
       const Clusterer clusterer(t, d, policy_schema(), options);
     };
     const auto nothing = [](ClusterOptions&) {};
-    for (const char* text : {"friends:0.3, conserve:momentum", "small:1, greedy:2", "same:ux", "mask:none"})
+    for (const char* text : {"friends:0.3, conserve:momentum", "same:ux", "mask:none"})
       EXPECT_THROW(make(text, nothing), UsageError) << text;
     EXPECT_THROW(make("small:1", [](ClusterOptions& o) { o.search = Search::cells8; }), UsageError);
     EXPECT_THROW(make("small:1", [](ClusterOptions& o) { o.prune = Prune::iterative; }), UsageError);
@@ -388,6 +394,35 @@ TEST_P(PolicyStepTest, parcels_stay_after_an_error_of_the_predicate) {
         left = -1;
         EXPECT_GT(clusterer.step(mine).merged, 0) << text;
       });
+}
+
+TEST_P(PolicyStepTest, splitting_of_many_cells_and_steps_is_as_in_the_oracle) {
+  for (const char* text : {"none, split:12", "crowded:12->6, split:5, place:member, along:velocity",
+                           "small:0.2, split:20, conserve:momentum+energy"}) {
+    SCOPED_TRACE(text);
+    compare(policy_parcels(PolicyCloud::uniform, 200, 5), policy_grid(), parse_policy(text), 3);
+    compare(policy_parcels(PolicyCloud::corner, 40, 6), policy_grid(), parse_policy(text), 2);
+    compare(policy_parcels(PolicyCloud::uniform, 0, 6), policy_grid(), parse_policy(text), 1);
+  }
+}
+
+TEST_P(PolicyStepTest, ids_in_the_range_of_new_parcels_are_refused) {
+  on_ranks(GetParam(), [&](comm::Transport& t) {
+    const Decomposition d = even_blocks(policy_grid(), t.size());
+    const Parcels all = policy_parcels(PolicyCloud::uniform, 200, 2);
+    Parcels mine = owned_parcels(t, all, d);
+    ClusterOptions options;
+    // Ids of the parcels are up to 100003.
+    for (const char* text : {"none, split:3, ids:5", "none, split:3, ids:9223372036854775806"}) {
+      options.policy = parse_policy(text);
+      Clusterer clusterer(t, d, all.schema(), options);
+      const std::string before = digest(mine).to_string();
+      if (mine.size() > 0) {
+        EXPECT_ANY_THROW(clusterer.step(mine)) << text;
+      }
+      EXPECT_EQ(digest(mine).to_string(), before) << text;
+    }
+  });
 }
 
 }  // namespace

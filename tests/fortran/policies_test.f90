@@ -14,6 +14,7 @@ program policies_test
   call transport%open(MPI_COMM_WORLD, model='p2p')
   call steps_under('crowded:2->1, within:1cell, place:member, seed:7')
   call steps_under('pairs, within:0.5spacing, members:3')
+  call steps_under('crowded:4->2, greedy:2, split:3, along:axis, within:1cell')
   call with_a_predicate()
   call bad_policies()
   call groups_of_friends()
@@ -47,6 +48,7 @@ contains
     type(container), target :: c
     character(len=32) :: digest
     real(c_double) :: weight(2), all(2)
+    integer(c_int64_t) :: split, split_by_all
     integer :: i
     call grid%make(the_box, cells, transport%size())
     call schema%epic()
@@ -55,6 +57,7 @@ contains
     do i = 1, 2
        call clusterer%step(numbers=numbers)
        if (i == 1) call check(numbers%rounds > 0 .and. numbers%merged > 0, policy//': rounds')
+       if (i == 1) split = numbers%split
        call clusterer%redistribute()
     end do
     call clusterer%digest(digest)
@@ -62,6 +65,8 @@ contains
     call check(digest /= expected_digest(2), policy//': does something')
     call check(clusterer%policy_step() == 2, policy//': steps made')
     call check(numbers%unsettled == 0, policy//': settled')
+    call MPI_Allreduce(split, split_by_all, 1, MPI_INTEGER8, MPI_SUM, MPI_COMM_WORLD)
+    call check((split_by_all > 0) .eqv. (index(policy, 'split') > 0), policy//': new parcels')
     weight = [numbers%weight_before, numbers%weight_after]
     call MPI_Allreduce(weight, all, 2, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD)
     call check(all(1) > 0.1_c_double .and. abs(all(2) - all(1)) < 1.0e-12_c_double, policy//': weight')

@@ -409,3 +409,19 @@ except merganser.InputError as error:
 if comm.rank == 0: print("well")
 """
     assert run(4, code).startswith("well")
+
+
+def test_arguments_of_one_rank_that_are_invalid_are_refused_on_all():
+    code = """
+points, bad = np.random.default_rng(comm.rank).random((20, 3)), comm.rank == 1
+for given in (dict(mass=np.ones(3 if bad else 20)), dict(velocity=np.ones((20, 2 if bad else 3))), dict(same=[1] * (4 if bad else 20)),
+              dict(least_members=0 if bad else 1), dict(ids=np.arange(20) / 2 if bad else np.arange(20) + 20 * comm.rank)):
+    try:
+        merganser.friends_of_friends(points, 0.1, **given, comm=comm)
+        raise SystemExit(f"accepted {given}")
+    except (ValueError, TypeError) as error:
+        assert bad or "friends_of_friends: rank 1: " in str(error), str(error)
+assert len(merganser.friends_of_friends(points, 0.1, comm=comm).labels) == 20
+if comm.rank == 0: print("well")
+"""
+    assert run(3, code).startswith("well")

@@ -115,7 +115,7 @@ def test_the_help_documents_every_part():
     with pytest.raises(UsageError) as caught:
         MergePolicy("no-part")
     parts = str(caught.value).split("allowed: the parts ")[1].split(", ")
-    assert len(parts) == 20
+    assert len(parts) == 24
     first_words = [line.split()[0].split(":")[0].rstrip(",") for line in MergePolicy.__doc__.splitlines() if line.strip()]
     assert set(parts) <= set(first_words)
 
@@ -139,6 +139,7 @@ KNOWN = {
     "": "938c03d911586c2209e419cd1f0b6a45",
     "crowded:6->4, within:1cell, place:member, seed:3": "da8d0bb833ff99c395d489a13d56bede",
     "small, pairs, within:0.5spacing, members:3, rounds:2": "dfddf60e3152b0a66d07eb6a9428c5f7",
+    "crowded:6->4, greedy:2, split:4, along:axis": "3ba1ad92f6e9cb83b3792d3380a0bb00",
 }
 """Digests after two steps, the same in tests/capi/policy_test.cpp: every language gives these bits."""
 
@@ -275,7 +276,7 @@ def test_steps_of_two_runs_are_those_of_one():
 
 
 def test_policies_that_do_not_fit_the_parcels_are_refused():
-    for policy, message in (("same:ux", "centre or largest"), ("mask:nothing", "nothing"), ("greedy:2", "greedy")):
+    for policy, message in (("same:ux", "centre or largest"), ("mask:nothing", "nothing"), ("small:1, greedy:16", "greedy")):
         with pytest.raises(UsageError, match=message):
             Clusterer(plasma(), 4, box=(0, 1), policy=policy)
 
@@ -288,3 +289,15 @@ def test_friends_merge_to_one_parcel_a_group():
     order = np.argsort(parcels["id"])
     np.testing.assert_array_equal(parcels["volume"][order], groups.mass)
     np.testing.assert_array_equal(parcels["position"][order], groups.centre)
+
+
+def test_cells_with_few_parcels_split():
+    parcels = plasma(400)
+    before = parcels.to_dict()
+    clusterer = Clusterer(parcels, 4, box=(0, 1), policy=MergePolicy("none", split=20, along="velocity"))
+    report = clusterer.step()
+    assert report["policy"]["split"] == len(parcels) - len(before["id"]) > 0
+    assert parcels["volume"].sum() == pytest.approx(before["volume"].sum(), rel=1e-12)
+    assert (parcels["id"] >= 2**62).sum() == report["policy"]["split"]
+    with pytest.raises(InputError, match="ids below"):
+        Clusterer(parcels, 4, box=(0, 1), policy="none, split:20").step()

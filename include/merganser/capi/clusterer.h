@@ -95,6 +95,7 @@ typedef struct mg_step_numbers {
   double energy_after;   ///< the same after the step
   double momentum_before[3];  ///< sum of volume times momentum before the step; 0 unless the policy conserves momentum
   double momentum_after[3];   ///< the same after the step
+  int64_t split;              ///< parcels that splitting has added on this rank
 } mg_step_numbers;
 
 /// Creates a clusterer without parcels, with its communication objects. Collective. @param options  NULL: defaults

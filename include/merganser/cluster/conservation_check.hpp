@@ -16,7 +16,7 @@ namespace merganser {
 enum class VolumePromise : std::uint8_t {
   exact,    ///< the volume of each is the sum of its members', added in the order of the merge, bit for bit
   rounded,  ///< the same, but members have been added in several rounds: up to rounding, 1e-12 of the sum
-  shared,   ///< two parcels share the volume of their members: the sum over all parcels alone, up to rounding
+  shared,  ///< parcels share the volume of their members, or have split: the sum over all parcels alone, up to rounding
 };
 /// Returns what steps under a policy promise about volumes. @throws UsageError for levelling thinning and friends of friends, for
 /// which steps report no lineage
@@ -43,9 +43,10 @@ class ConservationCheck {
   /// @param after  parcels of this rank after the step
   /// @param merged  every parcel merged away and its centre, each on any one rank
   /// @param promise  what is compared of volumes: see VolumePromise
+  /// @param splits  every parcel that splitting has added, which is then in the output and not before the step; each on any one rank
   /// @throws VerificationError on every rank, naming the parcel
   void verify(const Parcels& after, std::span<const StepReport::MergedPair> merged,
-              VolumePromise promise = VolumePromise::exact);
+              VolumePromise promise = VolumePromise::exact, std::span<const StepReport::SplitPair> splits = {});
 
  private:
   /// Entry of the conservation check about one parcel, sent to the rank to which its id hashes.
@@ -56,6 +57,7 @@ class ConservationCheck {
     std::int64_t kind;
   };
   [[nodiscard]] std::vector<Entry> exchange(const std::vector<Entry>& entries) const;
+  [[nodiscard]] std::string take_children(std::vector<Entry>& fates) const;
   static std::string compare_volumes(const std::vector<Entry>& by_centre, VolumePromise promise);
   [[nodiscard]] std::string compare_sums(const Parcels& after) const;
 

@@ -1,11 +1,12 @@
 #pragma once
-/// Merge policy of Clusterer and StarFinder: who looks for a partner, with whom, how many merge, where the result goes,
-/// what is conserved. The default policy is EPIC's.
+/// Merge policy of Clusterer: who looks for a partner, with whom, how many merge, where the result goes, what is conserved, and
+/// which parcels split. The default policy is EPIC's.
 ///
 /// A policy has independent parts. In text, as in `merganser cluster --policy`, parts are separated by commas, blanks
 /// around them do not count, and a part that is not named has its default:
 ///
 ///     small, small:V         volume below that of ClusterOptions::min_volume_ratio (default), or below V
+///     none                   no parcel: nothing merges, for a step that only splits
 ///     mask:COLUMN            parcels whose column is not 0
 ///     crowded:32->16         in cells with more than 32 parcels; until none is above, never below 16 by their own
 ///     crowded:32->16@2cell   the same in cells of another size: @LENGTH
@@ -21,6 +22,9 @@
 ///     momentum:ux+uy+uz      columns of the momentum per unit of weight (default: those of `momentum`, or ux+uy+uz)
 ///     mass:COLUMN            column of the rest mass; relativistic:C  speed of light in units of momentum / mass
 ///     level:1.5, level:1.5/8 levelling thinning to 1.5 times the mean weight, in cells of at least 8 parcels
+///     split:8                in cells with fewer than 8 parcels the heaviest split, until a cell has 8
+///     along:random           how: random (default), velocity, axis (the longest of the ellipsoid)
+///     ids:N                  ids of new parcels start at N (default 2^62)
 ///     seed:7                 seed of random numbers
 ///
 /// A LENGTH is a number in units of the box, or with the unit `cell` (shortest edge of a cell of the grid) or `spacing`
@@ -64,6 +68,7 @@ enum class Looker : std::uint8_t {
   small,    ///< parcels below a volume. EPIC, chombo-discharge with a least weight
   mask,     ///< parcels whose mask is not 0: a column, or the argument of StarFinder::find()
   crowded,  ///< the lightest of cells with too many parcels. chombo-discharge, WarpX, PIConGPU, super-droplet models
+  none,     ///< no parcel: nothing merges, for steps that only split
 };
 /// Form of the groups of parcels that a merge policy lets merge in one round.
 enum class MergeForm : std::uint8_t {
@@ -83,6 +88,16 @@ enum class Conserve : std::uint8_t {
   rules,            ///< nothing more
   momentum,         ///< momentum; the kinetic energy lost is reported
   momentum_energy,  ///< momentum and kinetic energy: two parcels remain of N. WarpX (VelocityCoincidenceThinning)
+};
+
+/// Direction in which a merge policy splits a parcel. With `random` and `velocity` the children have half its weight and of its sums
+/// each and else its attributes, and are at x + d and x - d, on each axis at most half the mean distance of the least number of parcels in
+/// a cell from it, and less at a wall: weight, its first moments and momentum are those of the parcel. A child that lies in another cell
+/// counts there in the next step.
+enum class SplitAlong : std::uint8_t {
+  random,  ///< d uniform on each axis, by random numbers keyed by seed, step and id of the child. Super-particle codes
+  velocity,  ///< d along the momentum, as long as it may be; of a parcel at rest as with `random`
+  axis,      ///< along the longest axis of the ellipsoid, as split() does: second moments are conserved too. EPIC
 };
 
 /// Predicate of a merge policy on the place of a merged parcel: false where no parcel may be, as in an embedded
@@ -130,12 +145,23 @@ struct MergePolicy {
   double light_speed = 0;        ///< in units of momentum / mass; 0: not relativistic
   double level_ratio = 0;        ///< levelling thinning: level over mean weight of a cell; 0: none. WarpX
   std::int64_t level_least = 1;  ///< levelling thinning: in cells of at least that many parcels, >= 1
-  std::uint64_t seed = 0;        ///< seed of all random numbers
+
+  // ---- splitting, after merging ----
+  /// Cells (those of Looker::crowded, else of the grid) with fewer parcels get that many: the heaviest, of the lowest id among equals,
+  /// splits, and so on; 2 to kMaxSplit; 0: none split. Cells without a parcel stay empty. WarpX, chombo-discharge, super-droplet models
+  std::int64_t split_below = 0;
+  SplitAlong split_along = SplitAlong::random;  ///< direction of splitting
+  /// Ids of new parcels start here: the k-th one of cell c, of C, in step s has new_ids + (s C + c) (split_below - 1) + k, so that no
+  /// rank must ask another. Every parcel before step s must have an id below those of that step
+  std::int64_t new_ids = std::int64_t{1} << 62;
+
+  std::uint64_t seed = 0;  ///< seed of all random numbers
   /// Number of the next step, in the key of its random numbers; a step adds 1, files keep it. It is not in the text.
   std::uint64_t step = 0;
 
   static constexpr std::size_t kMaxPhaseColumns = 3;  ///< most columns of the metric beside the position
   static constexpr int kMaxFallBacks = 15;            ///< most fall-backs of greedy pairs
+  static constexpr std::int64_t kMaxSplit = 1 << 20;  ///< most parcels to which a cell splits
 
   /// Returns whether the policy is EPIC's, as before there were policies: a step then costs nothing more. Local.
   [[nodiscard]] bool is_default() const;

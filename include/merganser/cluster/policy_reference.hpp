@@ -30,6 +30,10 @@
 /// its members, half the volume and half of every sum each, and two_momenta(). A unit of two is undone instead, bit for
 /// bit; with crowded only if its place and its two members are in one cell, so that counts of cells stay as they are.
 ///
+/// Splitting, after the rounds: in each cell with at least one parcel and fewer than split_below, while that is so, the parcel of
+/// greatest volume, of the lowest id among equals, is split (the arithmetic of one split is shared); the k-th split of cell c in C
+/// cells, numbered (x Ny + y) Nz + z, makes the id new_ids + (step C + c) (split_below - 1) + k.
+///
 /// Friends of friends: parcels with equal columns `same` and distance2 <= linking * linking are in one group; its id is
 /// the lowest of its members, which is its centre. Along its edges positions are continued over periodic faces: member i
 /// is at x_i + k_i L. Where two ways give different k the group winds round the box: it is left as it is. Sums are exact

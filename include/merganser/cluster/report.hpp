@@ -35,6 +35,7 @@ struct PolicyNumbers {
   std::int64_t winding =
       0;  ///< groups of friends that wind round the box and stay as they are, on the rank of their root
   std::int64_t undone = 0;   ///< groups of two restored in the end, where momentum and energy are conserved
+  std::int64_t split = 0;    ///< parcels that splitting has added
   double weight_before = 0;  ///< sum of volumes before the step
   double weight_after = 0;   ///< sum of volumes after the step
   double energy_before = 0;  ///< sum of volume times kinetic energy before the step; 0 unless MergePolicy::conserve
@@ -72,6 +73,12 @@ struct StepReport : StepNumbers {
     std::int64_t centre;  ///< id of the parcel that it merged into
   };
   std::vector<MergedPair> lineage;
+  /// Ids of a new parcel and the one that was split, in the order of splitting; none unless ClusterOptions::lineage.
+  struct SplitPair {
+    std::int64_t child;   ///< id of the new parcel
+    std::int64_t parent;  ///< id of the parcel that was split, which keeps it
+  };
+  std::vector<SplitPair> splits;
 
   /// Adds the merge report of another rank or step; of rounds, syncs and reductions of the pruning it takes the
   /// maximum.

@@ -26,6 +26,12 @@ struct Axes {
 /// @param b5  B11 B12 B13 B22 B23; B33 follows from the volume
 [[nodiscard]] Axes principal_axes(const double* b5, double volume);
 
+/// Splits one parcel of this rank along its longest axis, whatever its shape, as split() does. Local.
+/// @param i       its index; one child stays there, the other is appended
+/// @param new_id  id of the other child
+/// @throws UsageError for a schema without an attribute of rule ellipsoid
+void split_parcel(Parcels& parcels, std::size_t i, const Box& box, std::int64_t new_id);
+
 /// Splits every parcel of this rank that is too long or too large, once. Children: centre +- sqrt(3/5)/2 a v1, B -
 /// (3/4) a^2 v1 v1^T, V/2. Zeroth, first and second moments are those of the parent. One child replaces the parent, the
 /// other is appended. Local.
