@@ -46,7 +46,7 @@ enum mg_status {
 /// Returns the version of the interface that the library implements. A program must not use the library unless this is at
 /// least the MG_ABI that it was compiled with.
 MG_API int mg_abi(void);
-/// Returns the version of the merganser library, as "0.1.0".
+/// Returns the version of the merganser library, as "0.2.0".
 MG_API const char* mg_version(void);
 /// Returns the text of the last call that failed in this thread: what, the value, what is allowed. Never NULL; "" if none has
 /// failed. Valid until the next call that fails in this thread.
