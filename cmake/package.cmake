@@ -115,11 +115,12 @@ function(merganser_pkg_config package)
   endif()
 endfunction()
 
-# merganser_install_app_libraries(package): installs the libraries of verbs that verbs of other packages, built alone, link.
+# merganser_install_app_libraries(package): installs the libraries of verbs that verbs of other packages, built alone, link: those of
+# the core, of packages that others of this build use, and of a package built alone, whose users are not known.
 function(merganser_install_app_libraries package)
   get_property(libraries GLOBAL PROPERTY MERGANSER_APP_LIBRARIES_${package})
   get_property(users GLOBAL PROPERTY MERGANSER_PACKAGE_USED_BY_${package})
-  if(NOT libraries OR (package AND NOT users))
+  if(NOT libraries OR (package AND NOT users AND NOT MERGANSER_DEVELOPMENT))
     return()
   endif()
   set(set merganser-development-targets)
