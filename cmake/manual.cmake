@@ -59,7 +59,10 @@ endfunction()
 function(merganser_install_documents)
   set(where ${CMAKE_INSTALL_DOCDIR})
   install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md
+          ${PROJECT_SOURCE_DIR}/CHANGELOG-names.md ${PROJECT_SOURCE_DIR}/SECURITY.md ${PROJECT_SOURCE_DIR}/CODE_OF_CONDUCT.md
           ${PROJECT_SOURCE_DIR}/CITATION.cff DESTINATION ${where})
+  install(FILES ${PROJECT_SOURCE_DIR}/packaging/README.md DESTINATION ${where}/packaging)
+  install(FILES ${PROJECT_SOURCE_DIR}/tests/fuzz/README.md DESTINATION ${where}/tests/fuzz)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DESTINATION ${where}
           PATTERN "*.tar.xz" EXCLUDE PATTERN "__pycache__" EXCLUDE)
   get_property(packages GLOBAL PROPERTY MERGANSER_PACKAGES)

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kInstall = "pip install 'merganser[report]' brings it";
+constexpr std::string_view kInstall = "pip install 'altair>=5' 'vl-convert-python>=1.6' brings it";
 
 /// Returns the path of the Python to use: beside this program, as in an environment of Python, else on PATH.
 /// @throws UsageError if there is none, or if it was found through a relative folder of PATH

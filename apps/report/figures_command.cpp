@@ -26,7 +26,7 @@ int run(FiguresCommand& o, const Invocation&) { run_python_report("figures", o.r
 constexpr std::string_view kFiguresText =
     "Writes the charts that report shows as SVG and PDF, at the width of one column and of two, in colours that people "
     "of\n"
-    "any colour vision tell apart. Needs Python with: pip install 'merganser[report]'.\n\n"
+    "any colour vision tell apart. Needs Python with: pip install 'altair>=5' 'vl-convert-python>=1.6'.\n\n"
     "  merganser figures bench.json topo.json -o figures\n";
 
 }  // namespace

@@ -28,7 +28,7 @@ constexpr std::string_view kReportText =
     "out\n"
     "with the intervals that it rests on, charts, and a table under each. Records that are broken, of another version "
     "or\n"
-    "unknown are named, and the rest is shown. Needs Python with: pip install 'merganser[report]'.\n\n"
+    "unknown are named, and the rest is shown. Needs Python with: pip install 'altair>=5' 'vl-convert-python>=1.6'.\n\n"
     "  merganser report bench.json topo.json -o report.html\n"
     "  merganser report old/*.json new/*.json --by commit -o trend.html\n";
 

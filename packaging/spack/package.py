@@ -1,7 +1,6 @@
 """Recipe of merganser for Spack: copy it to packages/merganser/package.py of a repository of recipes.
 
-Not tested with Spack, which is not among the packages of the machine on which this was written: what was checked is that it is Python,
-and that the options that it passes exist (tests/house/repository_test.py). Set `url` to where the archives of releases are, and replace
+Not tested with Spack: what was checked is that it is Python, and that the options that it passes exist (tests/house/repository_test.py). Set `url` to where the archives of releases are, and replace
 the checksum by that of SHA256SUMS.
 """
 from spack.package import *
@@ -36,7 +35,7 @@ class Merganser(CMakePackage):
     depends_on("fmt@9:")
     depends_on("nlohmann-json@3.9:", type="build")
     depends_on("mpi@3:", when="+mpi")
-    depends_on("openmpi", when="+shmem")
+    depends_on("openmpi+openshmem", when="+shmem")
     depends_on("netcdf-c+mpi", when="+netcdf+mpi")
     depends_on("netcdf-c", when="+netcdf~mpi")
     depends_on("hdf5", when="+netcdf")

@@ -401,6 +401,6 @@ def test_the_verbs_say_in_one_line_what_is_missing(tmp_path):
     for path in ("/nonexistent", "."):
         done = run_verb("report", FRESH[0], "-o", "r.html", folder=tmp_path, path=path)
         assert done.returncode == 2
-        assert done.stderr.count("\n") == 1 and "pip install 'merganser[report]'" in done.stderr
+        assert done.stderr.count("\n") == 1 and "pip install 'altair>=5' 'vl-convert-python>=1.6'" in done.stderr
     done = run_verb("report", FRESH[0], "-o", "r.html", "--by", "size", folder=tmp_path, path=os.environ["PATH"])
     assert (done.returncode, done.stderr) == (2, 'usage: --by: "size"; allowed: commit, time\n')

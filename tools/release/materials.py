@@ -9,7 +9,7 @@ import parts
 
 # Headers of Debian packages that are compiled into the libraries: package, licence of what is used, and why it is not listed by
 # the linker.
-COMPILED_IN = (("libxxhash-dev", "BSD-2-Clause"), ("libboost-dev", "BSL-1.0"))
+COMPILED_IN = (("libhwy-dev", "Apache-2.0"), ("libxxhash-dev", "BSD-2-Clause"), ("libboost-dev", "BSL-1.0"))
 PYTHON = re.compile(r'(?m)^dependencies = \["([a-z0-9]+)(.*)"\]$')
 
 

@@ -3,6 +3,6 @@
     python -m merganser.report bench.json topo.json -o report.html
     python -m merganser.report figures bench.json -o figures
 
-Needs the extra `report`: pip install 'merganser[report]'. Nothing here uses the compiled extension: a copy of this folder alone
+Needs Altair and vl-convert-python (the extra `report`). Nothing here uses the compiled extension: a copy of this folder alone
 can be run with `python3 FOLDER`.
 """

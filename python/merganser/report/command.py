@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .records import Problem, read_records
 
-NEEDED = "usage: reports and pictures need {}, which this Python lacks; pip install 'merganser[report]' brings it"
+NEEDED = "usage: reports and pictures need {}, which this Python lacks; pip install 'altair>=5' 'vl-convert-python>=1.6' brings it"
 USAGE, INPUT = 2, 3
 """Exit codes, as of the command merganser: usage, and input that cannot be read or output that cannot be written."""
 
