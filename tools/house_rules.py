@@ -120,7 +120,7 @@ WORDS = {
 # Openings of docstrings that are clauses without a verb, or that mean nothing away from their neighbours.
 OPENING = re.compile(r"\s*/// (What|How many|Whose|Who|As given|As above|As before|Same as|The same as|The same in|See above)\b")
 # The change log has the old names, the glossary explains them, measurements are as their programs wrote them.
-OLD_WORDS = ("CHANGELOG.md", "docs/glossary.md", "docs/measurements/", "tools/house_rules.py", "tests/house/house_rules_test.py")
+OLD_WORDS = ("CHANGELOG.md", "CHANGELOG-names.md", "docs/glossary.md", "docs/measurements/", "tools/house_rules.py", "tests/house/house_rules_test.py")
 
 
 # Private headers that the component `development` installs (cmake/development.cmake).
