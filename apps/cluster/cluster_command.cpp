@@ -30,6 +30,7 @@
 #include "merganser/base/timer.hpp"
 #include "merganser/cluster/redistribution.hpp"
 #include "merganser/comm/collectives.hpp"
+#include "merganser/io/output_name.hpp"
 #include "merganser/io/parcel_file.hpp"
 
 namespace merganser::app {
@@ -347,7 +348,6 @@ void Run::write_report() {
   for (const auto& stage : profile_.stages()) others.push_back(summarise(comm::all_gather_value(t_, stage.seconds)));
   const std::string table = o_.csv.empty() ? std::string() : table_.to_csv(t_);
   if (t_.rank() != 0) return;
-
   Json record = make_record(in_, {t_.size(), std::string(t_.name()), std::string(t_.choice()), o_.ranks.decorators,
                                   clusterer_->decomposition().describe()});
   for (std::size_t i = 0; i < kStages.size(); ++i) record["timings"][kStages[i]] = summary_json(stages[i]);
@@ -368,7 +368,7 @@ void Run::write_report() {
   record["checks"] = checks_json(o_.audit, o_.reference, deposition_);
   answers_.add_to(record);
   record["result"] = result_json(first_, last_, all_, sums_, digest_);
-  if (scene_ && policy_.is_default()) record["links"] = links_json(*scene_);
+  if (scene_ && policy_.is_default() && o_.method.search == Search::exact) record["links"] = links_json(*scene_);
   if (can_print_report(in_.table)) print(record, stages, others);
   if (!o_.json.empty()) write_record(o_.json, record);
   if (!o_.csv.empty()) write_text_file(o_.csv, table);
@@ -409,7 +409,7 @@ void Run::print(const Json& record, const std::vector<Summary>& stages, const st
   if (o_.audit) out << audit_text(policy_) << deposition_text(deposition_);
   if (!verdict_.empty()) out << verdict_ << '\n';
   out << "digest " << record["result"]["digest"].get<std::string>() << '\n';
-  out << written_line({o_.output, o_.json, o_.csv, o_.picture, o_.labels});
+  out << written_line({io::strip_format(o_.output), o_.json, o_.csv, o_.picture, o_.labels});
 }
 
 /// Runs the command cluster on all ranks. @return exit code @throws UsageError for rules in --attribute or a policy that are none

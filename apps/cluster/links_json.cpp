@@ -16,10 +16,10 @@ namespace {
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-/// Returns the displacement between two coordinates along an axis; on a periodic one that to the nearest image.
+/// Returns the displacement between two coordinates along an axis; on a periodic one that to the nearest image, of two the lower one.
 double displacement(const Grid& grid, int axis, double from, double to) {
   const double d = to - from;
-  return grid.box.periodic[axis] ? d - grid.box.extent[axis] * std::round(d / grid.box.extent[axis]) : d;
+  return grid.box.periodic[axis] ? d - grid.box.extent[axis] * std::floor(d / grid.box.extent[axis] + 0.5) : d;
 }
 
 /// Parcels of a scene with the window's axes: which lie in it, and which is nearest to which.

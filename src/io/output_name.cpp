@@ -48,8 +48,14 @@ void add_epic_losses(const FileGroup& root, std::vector<FileLoss>& to) {
 }  // namespace
 
 OutputName parse_output_name(const std::string& name, const FileMetadata& metadata) {
-  if (name.ends_with(kSeries))
-    return {.path = name.substr(0, name.size() - kSeries.size()), .format = FileFormat::vtkhdf, .appends = true};
+  if (name.ends_with(kSeries)) {
+    const std::string path = name.substr(0, name.size() - kSeries.size());
+    for (const auto& [suffix, format] : kSuffixes)
+      if (path.ends_with(suffix) && format != FileFormat::vtkhdf)
+        throw UsageError("cannot write " + name + ": a series is a VTKHDF file; allowed: a name in .vtkhdf" +
+                         std::string(kSeries) + ", or " + path + " without it");
+    return {.path = path, .format = FileFormat::vtkhdf, .appends = true};
+  }
   for (const auto& [suffix, format] : kFormats)
     if (name.ends_with(suffix)) return {name.substr(0, name.size() - std::string(suffix).size()), format};
   for (const auto& [suffix, format] : kSuffixes)

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <set>
 #include <sstream>
 
 #include "tests/apps/json.hpp"
@@ -164,42 +163,6 @@ TEST(Cluster, writes_table_record_and_picture) {
   EXPECT_NE(first.find("<svg"), std::string::npos);
   const Outcome to_standard_output = run({"cluster", in, "--min-volume-ratio", "8", "--json", "-"});
   EXPECT_EQ(Json::parse(to_standard_output.out)["result"]["n_before"], 512);
-}
-
-TEST(Cluster, records_the_links_of_the_picture_before_and_after_pruning) {
-  const Folder folder;
-  const std::string in = folder.file("in.nc"), json = folder.file("r.json");
-  ASSERT_EQ(run({"gen", "random", "--cells", "8,8,8", "--per-cell", "10", "-o", in}).code, 0);
-  Json first;
-  for (const char* ranks : {"1", "2", "3"}) {
-    ASSERT_EQ(run({"cluster", in, "--ranks", ranks, "--json", json, "--picture", folder.file("p.svg")}).code, 0);
-    const Json links = read_json_file(json)["links"];
-    if (first.is_null()) first = links;
-    EXPECT_EQ(links, first) << ranks;
-  }
-  const std::size_t count = first["from"].size();
-  ASSERT_GT(count, 50U);
-  EXPECT_EQ(first["left_out"], 0);
-  std::set<std::size_t> sources, merged, centres;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t from = first["from"][i], to = first["to"][i];
-    EXPECT_TRUE(first["small"][from].get<bool>());
-    EXPECT_TRUE(sources.insert(from).second) << "a parcel has one link";
-    if (!first["kept"][i].get<bool>()) continue;
-    merged.insert(from);
-    centres.insert(to);
-  }
-  EXPECT_GT(merged.size(), count / 2);
-  EXPECT_LT(merged.size(), count);
-  for (const std::size_t centre : centres) EXPECT_FALSE(merged.contains(centre)) << "a centre stays";
-  // What is not kept has an end that merges elsewhere, or is the other half of a pair.
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t from = first["from"][i], to = first["to"][i];
-    if (first["kept"][i].get<bool>() || !sources.contains(to)) continue;
-    EXPECT_TRUE(centres.contains(from) || merged.contains(to)) << from << " to " << to;
-  }
-  ASSERT_EQ(run({"cluster", in, "--json", json}).code, 0);
-  EXPECT_FALSE(read_json_file(json).contains("links"));
 }
 
 std::string shared_data() { return shared_folder().string() + "/data/"; }

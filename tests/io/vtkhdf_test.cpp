@@ -110,6 +110,24 @@ TEST_P(Vtkhdf, points_of_floats_stay_floats) {
   });
 }
 
+/// Expects that rows of a series, from `begin`, are those of the file of one step, in all arrays and the points.
+void expect_equal_rows(const std::string& series, std::int64_t begin, const std::string& alone, std::int64_t count) {
+  const io::NetcdfLock lock(series);
+  const io::hdf5::File a = io::hdf5::File::open(series), b = io::hdf5::File::open(alone);
+  std::vector<std::string> names{"/VTKHDF/Points"};
+  for (const std::string& name : b.members("/VTKHDF/PointData")) names.push_back("/VTKHDF/PointData/" + name);
+  ASSERT_GT(names.size(), 5U);
+  for (const std::string& at : names) {
+    const io::hdf5::DatasetInfo about = b.dataset(at);
+    const std::int64_t width = about.shape.size() == 2 ? about.shape[1] : 0;
+    std::vector<std::int64_t> left(static_cast<std::size_t>(count * std::max<std::int64_t>(1, width)));
+    std::vector<std::int64_t> right(left.size(), -1);
+    a.read(at, *about.type, {begin, count, width, io::hdf5::File::kAllColumns}, left.data());
+    b.read(at, *about.type, {0, count, width, io::hdf5::File::kAllColumns}, right.data());
+    EXPECT_EQ(left, right) << at;
+  }
+}
+
 TEST_P(Vtkhdf, a_series_grows_by_a_step_and_its_last_is_read) {
   on_ranks(GetParam(), [](Transport& t) {
     const Folder folder(t);
@@ -127,6 +145,7 @@ TEST_P(Vtkhdf, a_series_grows_by_a_step_and_its_last_is_read) {
       counts.push_back(t.all_reduce(static_cast<std::int64_t>(parcels.size()), comm::Op::sum));
       // The first step is a file without a series, which becomes one.
       io::write_parcels(path + (step == 0 ? "" : ":series"), parcels, decomposition, 0.5 * step, t);
+      io::write_parcels(folder.file("alone" + std::to_string(step) + ".vtkhdf"), parcels, decomposition, 0.5 * step, t);
       const io::ParcelFileInfo info = io::read_info(path, t);
       EXPECT_EQ(info.time, 0.5 * step);
       EXPECT_EQ(info.parcels, counts.back());
@@ -137,7 +156,14 @@ TEST_P(Vtkhdf, a_series_grows_by_a_step_and_its_last_is_read) {
       EXPECT_EQ(total_digest(t, io::read_parcels(path, info, t)), digests.back());
     }
     EXPECT_FALSE(digests[0] == digests[1]);
-    // Earlier steps are there: with the last one cut off by its place in Steps, the second is read.
+    // Earlier steps are there with every value: compared with the file of each step alone.
+    if (t.rank() == 0) {
+      std::int64_t begin = 0;
+      for (std::size_t step = 0; step < 3; ++step) {
+        expect_equal_rows(path, begin, folder.file("alone" + std::to_string(step) + ".vtkhdf"), counts[step]);
+        begin += counts[step];
+      }
+    }
     if (t.rank() == 0) {
       const io::NetcdfLock lock(path);
       const io::hdf5::File file = io::hdf5::File::open(path);
@@ -185,6 +211,27 @@ TEST_P(Vtkhdf, what_cannot_be_the_next_step_is_refused_and_the_series_stays) {
       bare.set_id(i, parcels.id(i));
     }
     EXPECT_NE(refused(path, bare, decomposition, 3).find("the parcels have none"), std::string::npos);
+    io::FileMetadata ratio;
+    io::set_min_volume_ratio(ratio, 20);
+    EXPECT_NE(refusal<InputError>([&] {
+                io::write_parcels(path + ":series", parcels, decomposition, 3, t, ratio);
+              }).find("another volume ratio"),
+              std::string::npos);
+    EXPECT_NE(refusal<UsageError>([&] {
+                io::write_parcels(folder.file("a.pvd:series"), parcels, decomposition, 3, t);
+              }).find("a series is a VTKHDF file"),
+              std::string::npos);
+    if (t.rank() == 0) {
+      std::filesystem::copy_file(path, folder.file("more.vtkhdf"));
+      const io::NetcdfLock lock(path);
+      const io::hdf5::File from = io::hdf5::File::open(path);
+      io::hdf5::File more = io::hdf5::File::create(folder.file("more.vtkhdf"), "more");
+      more.copy(from, "/VTKHDF", "/VTKHDF");
+      more.make_group("/VTKHDF/FieldData");
+      more.close();
+    }
+    t.barrier();
+    EXPECT_NE(refused(folder.file("more.vtkhdf"), parcels, decomposition, 3).find("FieldData"), std::string::npos);
     if (t.rank() == 0) std::ofstream(folder.file("other.vtkhdf")) << "no HDF5";
     t.barrier();
     EXPECT_NE(refused(folder.file("other.vtkhdf"), parcels, decomposition, 3), "nothing was thrown");

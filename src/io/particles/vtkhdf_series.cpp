@@ -1,11 +1,20 @@
 // Time steps of VTKHDF files of points: reading of the group Steps, and copies of earlier steps into a file that grows by one.
 #include "src/io/particles/vtkhdf_series.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
+#include <initializer_list>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/text.hpp"
@@ -60,7 +69,72 @@ void put_list(const hdf5::File& file, const std::string& at, const std::vector<s
   file.write(at, FileType::i64, {0, rows, width}, values.data());
 }
 
+/// Returns the names in a list that are not among those given, as "A, B"; empty if there are none.
+std::string names_without(const std::vector<std::string>& list, std::initializer_list<std::string_view> known) {
+  std::string out;
+  for (const std::string& name : list)
+    if (std::find(known.begin(), known.end(), name) == known.end()) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+/// Returns what a file holds that a new file of the series would lack; empty if there is nothing.
+std::string foreign_members(const hdf5::File& file) {
+  std::string found = names_without(file.members("/"), {"VTKHDF"});
+  if (found.empty())
+    found = names_without(file.members(kVtkhdf), {"NumberOfPoints", "Points", "Vertices", "Lines", "Polygons", "Strips",
+                                                  "PointData", "Steps"});
+  if (found.empty())
+    found = names_without(file.attributes(kVtkhdf),
+                          {"Version", "Type", kVersionAttribute, kTimeAttribute, kCellsAttribute, kExtentAttribute,
+                           kOriginAttribute, kPeriodicAttribute, kRatioAttribute, kStepAttribute});
+  if (!found.empty()) return found;
+  for (const std::string& name : file.members(kPointData)) {
+    const auto more =
+        names_without(file.attributes(std::string(kPointData) + "/" + name), {kRuleAttribute, kPlaceAttribute});
+    if (!more.empty()) return more + " of " + name;
+  }
+  return {};
+}
+
+/// Returns true if a list of offsets of the group Steps is as put_steps() writes it.
+bool are_offsets(const hdf5::File& file, const std::string& name, const std::vector<std::int64_t>& expected) {
+  return read_list<std::int64_t>(file, step_path(name), FileType::i64) == expected;
+}
+
+/// Returns the volume ratio that the parcels' file says, as a list of one number, or of none.
+std::vector<double> volume_ratio(const FileMetadata& metadata) {
+  const FileValues* const found = find_attribute(metadata.root, "min_vratio");
+  return found == nullptr ? std::vector<double>() : to_doubles(*found);
+}
+
 }  // namespace
+
+SeriesLock::SeriesLock(std::string path) : path_(std::move(path)) {
+  std::string folder = std::filesystem::path(path_).parent_path().string();
+  if (folder.empty()) folder = ".";
+  folder_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  while (folder_ >= 0 && ::flock(folder_, LOCK_EX) != 0 && errno == EINTR) {
+  }
+  before_ = identity();
+}
+
+SeriesLock::~SeriesLock() {
+  if (folder_ >= 0) ::close(folder_);
+}
+
+SeriesLock::Identity SeriesLock::identity() const {
+  struct stat s {};
+  if (::stat(path_.c_str(), &s) != 0) return {};
+  return {static_cast<std::int64_t>(s.st_dev), static_cast<std::int64_t>(s.st_ino),
+          static_cast<std::int64_t>(s.st_size), static_cast<std::int64_t>(s.st_mtim.tv_sec),
+          static_cast<std::int64_t>(s.st_mtim.tv_nsec)};
+}
+
+void SeriesLock::check() const {
+  if (identity() != before_)
+    throw InputError("cannot add a step to " + path_ +
+                     ": another process has written it meanwhile; allowed: one at a time");
+}
 
 EarlierSteps read_earlier_steps(const std::string& path, const ParticlesToWrite& in, double time) {
   EarlierSteps out;
@@ -95,6 +169,23 @@ EarlierSteps read_earlier_steps(const std::string& path, const ParticlesToWrite&
       refuse("its numbers of points do not fit its points", "an undamaged file");
     out.rows += count;
   }
+  if (file.kind(kSteps) != hdf5::ObjectKind::none) {
+    std::vector<std::int64_t> begins, parts;
+    std::int64_t begin = 0;
+    for (const std::int64_t count : out.points) {
+      parts.push_back(static_cast<std::int64_t>(parts.size()));
+      begins.push_back(begin);
+      begin += count;
+    }
+    bool plain = are_offsets(file, "PointOffsets", begins) && are_offsets(file, "PartOffsets", parts);
+    for (const std::string& name : file.members(kPointData))
+      plain = plain && are_offsets(file, "PointDataOffsets/" + name, begins);
+    if (!plain) refuse("its steps do not follow each other in its arrays", "a series as merganser writes it");
+  }
+  if (const std::string found = foreign_members(file); !found.empty())
+    refuse("it also has " + found + ", which the new file would lack", "files with what merganser writes");
+  if (file.numbers(kVtkhdf, kRatioAttribute) != volume_ratio(in.metadata))
+    refuse("it has another volume ratio (min_vratio)", "that of the parcels");
   if (out.rows != rows) refuse("its numbers of points do not fit its points", "an undamaged file");
   return out;
 }
@@ -116,6 +207,13 @@ void check_arrays(const EarlierSteps& earlier, const std::vector<PointArray>& ar
     if (about.shape.empty() || about.shape[0] != earlier.rows) refuse(array.name, "has another length than its points");
     if (about.type != array.columns[0].type || width != static_cast<std::int64_t>(array.columns.size()))
       refuse(array.name, "is of another type or width in it");
+    const std::string at = std::string(kPointData) + "/" + array.name;
+    const std::string rule = array.attribute == nullptr ? std::string() : rule_name(array.attribute->rule);
+    const std::vector<std::string> told = file.texts(at, kRuleAttribute);
+    const std::vector<double> place = file.numbers(at, kPlaceAttribute);
+    if ((told.empty() ? std::string() : told.front()) != rule ||
+        (!rule.empty() && place != std::vector<double>{static_cast<double>(array.place)}))
+      refuse(array.name, "has another rule or place in it");
   }
   if (!there.empty()) refuse(*there.begin(), "is in its steps, and the parcels have none");
 }

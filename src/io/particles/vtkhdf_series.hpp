@@ -1,6 +1,7 @@
 #pragma once
 /// Time steps of VTKHDF files of points (group Steps): those that a file has, and the growth of a series by one. Call everything here on
 /// one rank, under the lock of NetCDF.
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,11 +20,33 @@ struct EarlierSteps {
   std::int64_t rows = 0;             ///< number of points of all steps
 };
 
+/// Right to add a step to a series: other processes that add to a series in the same folder wait for the destructor, where the file
+/// system has locks (flock); everywhere check() finds that another one has written the file.
+class SeriesLock {
+ public:
+  /// Waits for the lock of the folder of `path`, and notes which file stands there.
+  explicit SeriesLock(std::string path);
+  ~SeriesLock();
+  SeriesLock(const SeriesLock&) = delete;
+  SeriesLock& operator=(const SeriesLock&) = delete;
+  /// Checks that the file is the one that stood there at first, or that there is none still. @throws InputError if it is another one
+  void check() const;
+
+ private:
+  /// Device, inode, size and time of the last change of the file; zeros if there is none.
+  using Identity = std::array<std::int64_t, 5>;
+  [[nodiscard]] Identity identity() const;
+
+  std::string path_;
+  int folder_ = -1;
+  Identity before_{};
+};
+
 /// Opens a VTKHDF file of ours and reads what it tells of its steps; one without the group Steps has one; without a file there are none.
 /// @throws InputError unless the parcels can be its next step: no file of ours, another box, no later time
 [[nodiscard]] EarlierSteps read_earlier_steps(const std::string& path, const ParticlesToWrite& in, double time);
-/// Checks that the earlier steps have the arrays of the next one. @param positions  type of its points
-/// @throws InputError naming an array that differs
+/// Checks that the earlier steps have the arrays of the next one, with their rules. @param positions  type of its points
+/// @throws InputError naming an array that differs, or what stands beside them and the new file would lack
 void check_arrays(const EarlierSteps& earlier, const std::vector<PointArray>& arrays, FileType positions);
 /// Writes the group Steps of a new file: the earlier ones, and that of the time given.
 void put_steps(const hdf5::File& file, const EarlierSteps& earlier, const std::vector<PointArray>& arrays, double time);

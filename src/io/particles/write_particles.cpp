@@ -89,11 +89,13 @@ void write_particles(const OutputName& name, const Parcels& parcels, const Grid&
   std::int64_t bytes = estimate_bytes(in, total);
   if (name.appends) bytes += file_bytes(name.path);
   comm::SharedOutput output(name.path, transport, bytes, OutputFile::Opened::by_name);
-  std::optional<NetcdfLock> lock;  // on rank 0 alone, which calls HDF5
+  std::optional<SeriesLock> series;  // on rank 0 alone, as what follows
+  std::optional<NetcdfLock> lock;
   std::optional<hdf5::File> file;
   std::optional<EarlierSteps> earlier;
   comm::agree(transport, [&] {
     if (transport.rank() != 0) return;
+    if (name.appends) series.emplace(name.path);
     lock.emplace(name.path);
     if (name.appends) earlier = read_earlier_steps(name.path, in, time);
     file.emplace(hdf5::File::create(output.name(), name.path));
@@ -106,6 +108,7 @@ void write_particles(const OutputName& name, const Parcels& parcels, const Grid&
     if (file) file->close();
     file.reset();
     lock.reset();
+    if (series) series->check();
   });
   output.commit();
 }

@@ -23,6 +23,7 @@ class UpperMerges {
     add_roots();
     split();
     Json out = {{"min_size", min_size_}, {"merges_left_out", d_.merges.size() - shown_}};
+    for (const char* column : {"parent", "height", "size"}) out[column] = Json::array();
     for (const Node& node : nodes_) {
       out["parent"].push_back(node.parent);
       out["height"].push_back(finite_or_null(height(node.place)));
