@@ -43,6 +43,9 @@ struct EuclideanOptions {
 ///
 /// Weights are float64: distances (or mutual reachability distances), the square roots of the squares that are compared. Two
 /// squares may have one root: the tree is the minimum one in the order of the squares, and also a minimum one by weight.
+/// With Distance::cosine and Distance::correlation rows are divided by their length (each coordinate rounded once or twice), and
+/// weights are exactly half the squares of their chords; with Distance::hamming they are numbers of differing bits divided by the
+/// dimension, rounded once.
 /// @return this rank's share of the edges; which rank holds which edge is unspecified
 /// @param report  phases "distribute", "tree", "neighbours", "local rounds", "global rounds"; facts "euclidean_*"
 /// @throws InputError on every rank for a coordinate that is not finite or beyond +-1e150, a bad period, ids not below n, and

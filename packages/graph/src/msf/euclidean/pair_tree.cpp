@@ -25,7 +25,8 @@ static_assert(sizeof(PrimCandidate) % sizeof(double) == 0);
 class PairTree {
  public:
   PairTree(const CheckedPoints& given, Slab slab, std::vector<double> core, comm::Transport& transport)
-      : slab_(std::move(slab)),
+      : given_(given),
+        slab_(std::move(slab)),
         core_(std::move(core)),
         transport_(transport),
         best_(slab_.capacity(), kInfinity),
@@ -34,8 +35,6 @@ class PairTree {
     std::fill(best_.begin() + static_cast<std::ptrdiff_t>(slab_.size()), best_.end(), -1.0);
     for (std::size_t i = 0; i < slab_.size(); ++i)
       if (slab_.id(i) == 0) begin_ = i;
-    norm_ = given.norm();
-    sphere_ = given.sphere();
   }
 
   /// Computes the minimum spanning tree of all ranks' points by Prim's algorithm from point 0. Collective. @param total  points on
@@ -56,8 +55,7 @@ class PairTree {
       const PrimCandidate next = read_next();
       if (mine) {
         if (step > 0)
-          edges.push_back(
-              {next.key.low, next.key.high, graphs::ordered_bits(distance_from_compared(next.key.d2, norm_, sphere_))});
+          edges.push_back({next.key.low, next.key.high, graphs::ordered_bits(given_.distance(next.key.d2))});
         remove(least_);
       }
       update_best(next);
@@ -145,6 +143,7 @@ class PairTree {
     partner_[i] = newest.id;
   }
 
+  const CheckedPoints& given_;
   Slab slab_;                 ///< this rank's points that are not in the tree
   std::vector<double> core_;  ///< core distances of these points, as compared; empty: plain distances
   comm::Transport& transport_;
@@ -153,8 +152,6 @@ class PairTree {
   std::vector<double> newest_;           ///< message: header and coordinates of a candidate, then of the newest point
   std::size_t begin_ = ~std::size_t{0};  ///< position of the point of id 0; ~0: it is on another rank
   std::size_t least_ = 0;                ///< position of this rank's candidate
-  Norm norm_ = Norm::squares;
-  bool sphere_ = false;
 };
 
 }  // namespace

@@ -32,6 +32,14 @@ class Slab {
   void remove(std::size_t i);
   /// Returns a view of the slab's points for nearest::pair_distances().
   [[nodiscard]] nearest::PairPoints points() const;
+  /// Returns the distance of two points for the value by which it is compared.
+  [[nodiscard]] double distance(double compared) const {
+    return distance_from_compared(compared, norm_, false, divisor_);
+  }
+  /// Returns an upper bound of the compared values of all pairs of points whose distance is at most `distance`.
+  [[nodiscard]] double compared_above(double distance) const {
+    return euclidean::compared_above(distance, norm_, false, divisor_);
+  }
 
  private:
   /// Returns the position in data_ of the first coordinate of point i; those of further axes follow at strides of 8.
@@ -40,6 +48,7 @@ class Slab {
   std::size_t axes_;
   std::vector<double> periods_;  ///< period of each axis, infinite for one that is not periodic; empty: none is
   Norm norm_;
+  double divisor_;                  ///< what compared values are divided by for distances; 0: they are not
   std::vector<double> data_;        ///< coordinates in groups of 8 points
   std::vector<std::uint64_t> ids_;  ///< by position: id of the point
 };
