@@ -28,6 +28,33 @@ class Clusters(NamedTuple):
         return cls(tree.parent, tree.size, tree.birth, tree.cluster_of, tree.lambda_)
 
 
+def with_other_rows(clusters: Clusters, finite: np.ndarray | None) -> Clusters:
+    """Returns a condensed tree of the finite rows (a mask) with the other rows, which leave the root at lambda 0."""
+    if finite is None:
+        return clusters
+    cluster_of, lambda_ = np.zeros(len(finite), dtype=clusters.cluster_of.dtype), np.zeros(len(finite))
+    cluster_of[finite], lambda_[finite] = clusters.cluster_of, clusters.lambda_
+    size = clusters.size.copy()
+    size[0] = len(finite)
+    return clusters._replace(size=size, cluster_of=cluster_of, lambda_=lambda_)
+
+
+def linkage_with_other_rows(rows: np.ndarray, finite: np.ndarray | None) -> np.ndarray:
+    """Returns a linkage matrix of the finite rows (a mask) with the other rows, which are merged last, at infinity."""
+    if finite is None:
+        return rows
+    n, known = len(finite), len(rows) + 1
+    names = np.concatenate([np.flatnonzero(finite), n + np.arange(len(rows))]).astype(np.float64)
+    out = np.empty((n - 1, 4))
+    out[:len(rows)] = rows
+    out[:len(rows), :2] = names[rows[:, :2].astype(np.int64)]
+    for step, row in enumerate(np.flatnonzero(~finite)):
+        place = len(rows) + step
+        top = names[known - 1] if place == 0 else n + place - 1
+        out[place] = (min(row, top), max(row, top), np.inf, known + step + 1)
+    return out
+
+
 class CondensedClusters:
     """Condensed tree of HDBSCAN*: the splits of clusters, and the lambda at which each point falls out of its cluster.
 
@@ -103,6 +130,18 @@ class SingleLinkageTree:
             column = self.rows[:, place]
             columns[name] = column if name == "distance" else column.astype(np.int64)
         return pandas.DataFrame(columns)
+
+    def to_networkx(self) -> Any:
+        """Returns the dendrogram as a directed graph from merges (n and above) to what they merge; edges have `weight` (height),
+        nodes `size`. Needs networkx."""
+        import networkx
+
+        n, graph = len(self.rows) + 1, networkx.DiGraph()
+        graph.add_nodes_from((node, {"size": 1}) for node in range(n))
+        for place, (a, b, height, size) in enumerate(self.rows):
+            graph.add_node(n + place, size=int(size))
+            graph.add_weighted_edges_from(((n + place, int(a), float(height)), (n + place, int(b), float(height))))
+        return graph
 
     def get_clusters(self, cut_distance: float, min_cluster_size: int = 5) -> np.ndarray:
         """Cuts the dendrogram at a distance and returns cluster labels (int64), numbered in the order of the clusters' lowest

@@ -5,6 +5,10 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
+#include <vector>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/text.hpp"
@@ -114,6 +118,41 @@ Given<T> cluster_field(const msf::CondensedTree& tree, Field msf::CondensedTree:
   return move_to_numpy(std::move(out));
 }
 
+/// Returns the state of a condensed tree for pickle: parent, size, birth by cluster, cluster and lambda by point, as arrays.
+nb::tuple get_state(const msf::CondensedTree& tree) {
+  return nb::make_tuple(cluster_field<std::int64_t>(tree, &msf::CondensedTree::Cluster::parent),
+                        cluster_field<std::int64_t>(tree, &msf::CondensedTree::Cluster::size),
+                        cluster_field<double>(tree, &msf::CondensedTree::Cluster::birth),
+                        move_to_numpy(std::vector<std::uint32_t>(tree.cluster_of)),
+                        move_to_numpy(std::vector<double>(tree.lambda)));
+}
+
+/// State of a condensed tree as get_state() returns it.
+using TreeState = std::tuple<Line<std::int64_t>, Line<std::int64_t>, Line<double>, Line<std::uint32_t>, Line<double>>;
+
+/// Constructs a condensed tree at `place` from its state for pickle. @throws InputError for a parent that is no cluster of lower
+/// number, a point in no cluster, and arrays of different lengths
+void set_state(msf::CondensedTree& place, const TreeState& state) {
+  const auto& [parent, size, birth, cluster_of, lambda] = state;
+  if (size.size() != parent.size() || birth.size() != parent.size() || lambda.size() != cluster_of.size())
+    throw InputError("condensed tree: arrays of different lengths; allowed: one number per cluster, or per point");
+  msf::CondensedTree tree;
+  for (std::size_t c = 0; c < parent.size(); ++c) {
+    if (parent.data()[c] < 0 || (c > 0 && static_cast<std::size_t>(parent.data()[c]) >= c))
+      throw InputError("condensed tree: parent " + std::to_string(parent.data()[c]) + " of cluster " +
+                       std::to_string(c) + "; allowed: clusters of lower number");
+    tree.clusters.push_back(
+        {static_cast<std::uint32_t>(parent.data()[c]), static_cast<std::uint32_t>(size.data()[c]), birth.data()[c]});
+  }
+  for (std::size_t i = 0; i < cluster_of.size(); ++i)
+    if (cluster_of.data()[i] >= parent.size())
+      throw InputError("condensed tree: cluster " + std::to_string(cluster_of.data()[i]) + " of point " +
+                       std::to_string(i) + "; allowed: below " + std::to_string(parent.size()));
+  tree.cluster_of.assign(cluster_of.data(), cluster_of.data() + cluster_of.size());
+  tree.lambda.assign(lambda.data(), lambda.data() + lambda.size());
+  new (&place) msf::CondensedTree(std::move(tree));
+}
+
 /// Returns a read-only NumPy array over numbers by point in the memory of a condensed tree, which `self` keeps alive.
 template <class T>
 nb::object numpy_view(const nb::handle& self, const std::vector<T>& numbers) {
@@ -130,6 +169,8 @@ void bind_hdbscan(nb::module_& m) {
   constexpr auto kOwn = nb::rv_policy::move;  // arrays that are made anew
   nb::class_<Tree>(m, "CondensedTree",
                    "A dendrogram without its small clusters. Cluster 0 is all points; lambda is 1 / height.")
+      .def("__getstate__", &get_state)
+      .def("__setstate__", &set_state)
       .def_prop_ro(
           "parent", [](const Tree& t) { return cluster_field<std::int64_t>(t, &Tree::Cluster::parent); }, kOwn,
           "By cluster: the cluster it splits from, below its own number; that of cluster 0 is 0.")

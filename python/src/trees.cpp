@@ -131,11 +131,12 @@ void find_forest(GraphTask& task, bool here, comm::Transport& transport, const I
 }
 
 /// Computes the minimum or maximum spanning forest of a graph for merganser.minimum_spanning_forest(), with edges u, v and weights
-/// w from all ranks. Collective over the team. @throws UsageError for arrays of different lengths
+/// w from all ranks. Collective over the team. @param ids  numbers of the vertices for which this process receives labels, in its
+/// order; none: all, on rank 0 @throws UsageError for arrays of different lengths
 template <class T>
 std::shared_ptr<ForestObject> spanning_forest(const std::shared_ptr<Team>& team, std::uint64_t vertices,
                                               Line<std::int64_t> u, Line<std::int64_t> v, Line<T> w, bool maximum,
-                                              int threads) {
+                                              int threads, const std::optional<Line<std::uint64_t>>& ids) {
   if (u.size() != v.size() || u.size() != w.size())
     throw UsageError("edges: " + std::to_string(u.size()) + ", " + std::to_string(v.size()) + " and " +
                      std::to_string(w.size()) + " numbers in u, v and w; allowed: as many in each");
@@ -155,7 +156,8 @@ std::shared_ptr<ForestObject> spanning_forest(const std::shared_ptr<Team>& team,
     find_forest(*task, here, transport, interrupt);
   });
   if (here && team->ranks() > 1) task->forest = task->shares.release();
-  const Numbering own{0, static_cast<std::size_t>(here || team->rank() == 0 ? vertices : 0), {}};
+  Numbering own{0, static_cast<std::size_t>(here || team->rank() == 0 ? vertices : 0), {}};
+  if (ids) own = {0, ids->size(), {ids->data(), ids->data() + ids->size()}};
   return std::make_shared<ForestObject>(team, std::move(task->forest), own);
 }
 
@@ -164,6 +166,7 @@ template <class T>
 void bind_spanning_forest(nb::module_& m) {
   m.def("spanning_forest", &spanning_forest<T>, nb::arg("team"), nb::arg("vertices"), nb::arg("u").noconvert(),
         nb::arg("v").noconvert(), nb::arg("w").noconvert(), nb::arg("maximum"), nb::arg("threads"),
+        nb::arg("ids").noconvert().none() = nb::none(),
         "Computes the spanning forest of a graph: see merganser.minimum_spanning_forest(). Collective.");
 }
 
