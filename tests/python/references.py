@@ -13,6 +13,12 @@ def distances_of(points, metric="euclidean", periods=()):
         return apart.sum(axis=2)
     if metric == "chebyshev":
         return apart.max(axis=2)
+    if metric in ("cosine", "correlation"):
+        rows = points - points.mean(axis=1)[:, None] if metric == "correlation" else points
+        unit = rows / np.sqrt((rows**2).sum(axis=1))[:, None]
+        return ((unit[:, None] - unit[None]) ** 2).sum(axis=2) / 2
+    if metric == "hamming":
+        return (apart != 0).mean(axis=2)
     if metric == "great_circle":
         a, b = points[:, None], points[None]
         half = np.sin((a - b) / 2) ** 2
