@@ -139,8 +139,8 @@ class Estimator(Manners):
         distances = getattr(self, "metric", None) == "precomputed"
         if self._labels_others and not distances and is_sparse(X):
             if self.algorithm not in ("auto", "brute", "best", "generic"):
-                raise UsageError(f"algorithm: {self.algorithm!r} with sparse X; Sparse data matrices only support algorithm `brute`. "
-                                 "Allowed: 'auto', 'brute'")
+                raise UsageError(f"algorithm: {self.algorithm!r} with sparse X; Sparse data matrices only support algorithm "
+                                 "`brute`. Allowed: 'auto', 'brute'")
             X = X.toarray()
         if is_sparse(X) or (distances and any(str(dtype).startswith("Sparse") for dtype in _dtypes(X))):
             allowed = "dense arrays (X.toarray())"

@@ -14,7 +14,8 @@ from ._metrics import Metric
 from ._tree_estimator import TreeEstimator, scatter
 from .hierarchies import Clusters, CondensedClusters, SingleLinkageTree, linkage_with_other_rows, with_other_rows
 
-_OPTION_NAMES = {"selection": "cluster_selection_method", "epsilon": "cluster_selection_epsilon"}
+_OPTION_NAMES = {"selection": "cluster_selection_method", "epsilon": "cluster_selection_epsilon",
+                 "epsilon_max": "cluster_selection_epsilon_max"}
 """Names that the estimator HDBSCAN has for parameters of hdbscan(), where they differ."""
 
 
@@ -65,6 +66,8 @@ class HDBSCAN(TreeEstimator):
         Ranks that are threads of this process; the model that carries messages.
     most_distances, forecast
         Limits of every search that compares all pairs, as beyond 16 features, see euclidean_tree().
+    cluster_selection_epsilon_max
+        With "eom", clusters born above this distance are not selected; None: any.
     p
         Exponent of metric="minkowski"; None: 2.
     prediction_data, gen_min_span_tree, core_dist_n_jobs, approx_min_span_tree, match_reference_implementation, memory
@@ -89,9 +92,9 @@ class HDBSCAN(TreeEstimator):
     def __init__(self, min_cluster_size=5, min_samples=None, cluster_selection_epsilon=0.0, max_cluster_size=None,
                  metric="euclidean", metric_params=None, alpha=1.0, algorithm="auto", leaf_size=40, n_jobs=None,
                  cluster_selection_method="eom", allow_single_cluster=False, store_centers=None, copy=False, *,
-                 ties="sequential", comm=None, ranks=1, model="auto", most_distances=None, forecast=None, p=None,
-                 prediction_data=None, gen_min_span_tree=None, core_dist_n_jobs=None, approx_min_span_tree=None,
-                 match_reference_implementation=None, memory=None):
+                 ties="sequential", comm=None, ranks=1, model="auto", most_distances=None, forecast=None,
+                 cluster_selection_epsilon_max=None, p=None, prediction_data=None, gen_min_span_tree=None,
+                 core_dist_n_jobs=None, approx_min_span_tree=None, match_reference_implementation=None, memory=None):
         self.min_cluster_size = min_cluster_size
         self.min_samples = min_samples
         self.cluster_selection_epsilon = cluster_selection_epsilon
@@ -112,6 +115,7 @@ class HDBSCAN(TreeEstimator):
         self.model = model
         self.most_distances = most_distances
         self.forecast = forecast
+        self.cluster_selection_epsilon_max = cluster_selection_epsilon_max
         self.p = p
         self.prediction_data = prediction_data
         self.gen_min_span_tree = gen_min_span_tree
@@ -148,12 +152,14 @@ class HDBSCAN(TreeEstimator):
         # None is any size here, 0 in hdbscan().
         most = 0 if self.max_cluster_size is None else whole(self.max_cluster_size, "max_cluster_size", 1)
         options = hdbscan_options(self.min_cluster_size, self.cluster_selection_method, self.cluster_selection_epsilon,
-                                  self.allow_single_cluster, most, self.ties, _OPTION_NAMES)
+                                  self.allow_single_cluster, most, self.ties, _OPTION_NAMES,
+                                  epsilon_max=np.inf if self.cluster_selection_epsilon_max is None
+                                  else self.cluster_selection_epsilon_max)
         samples = options.min_cluster_size if self.min_samples is None else whole(self.min_samples, "min_samples", 1)
         if number(self.alpha, "alpha") != 1:
             raise UsageError(f"alpha: {self.alpha}; allowed: 1.0 (distances are not scaled here)")
-        self._metric()
         check_algorithm(self.algorithm, self.metric)
+        self._metric()
         whole(self.leaf_size, "leaf_size", 1)
         centers = (None, "centroid", "medoid", "both")
         if self.store_centers is not None and (not isinstance(self.store_centers, str) or self.store_centers not in centers):

@@ -24,8 +24,8 @@ ALGORITHMS = ("auto", "brute", "kd_tree", "ball_tree", *_OTHER_ALGORITHMS)
 
 _KD_METRICS = frozenset(("euclidean", "l2", "minkowski", "p", "manhattan", "cityblock", "l1", "chebyshev", "infinity"))
 """Metrics of scikit-learn's KDTree."""
-_BALL_METRICS = _KD_METRICS | {"seuclidean", "mahalanobis", "hamming", "canberra", "braycurtis", "jaccard", "dice", "rogerstanimoto",
-                               "russellrao", "sokalmichener", "sokalsneath", "haversine"}
+_BALL_METRICS = _KD_METRICS | {"seuclidean", "mahalanobis", "hamming", "canberra", "braycurtis", "jaccard", "dice",
+                               "rogerstanimoto", "russellrao", "sokalmichener", "sokalsneath", "haversine"}
 """Metrics of scikit-learn's BallTree."""
 
 
@@ -46,5 +46,5 @@ def check_algorithm(algorithm: Any, metric: Any) -> None:
         raise UsageError(f"algorithm: {algorithm!r}; allowed: {', '.join(map(repr, ALGORITHMS))}")
     for word, tree, known in (("kd", "KDTree", _KD_METRICS), ("ball", "BallTree", _BALL_METRICS)):
         if word in algorithm and (not isinstance(metric, str) or metric not in known):
-            raise UsageError(f"algorithm: {algorithm!r}; {metric} is not a valid metric for a {tree}-based algorithm. Please select a "
-                             "different metric. Allowed: 'auto', 'brute'")
+            raise UsageError(f"algorithm: {algorithm!r}; {metric} is not a valid metric for a {tree}-based algorithm. Please "
+                             "select a different metric. Allowed: 'auto', 'brute'")

@@ -38,7 +38,7 @@ class Metric(NamedTuple):
     search: str | None
     """Name of the library's metric by which the transformed rows are searched; None: all pairs are compared by `between`."""
     scale: np.ndarray | None = None
-    """Factors of the columns, (d,), or matrix (d, d) by which rows are multiplied before the search; None: rows stay as they are."""
+    """Factors of the columns, (d,), or matrix (d, d) that multiply rows before the search; None: rows stay as they are."""
     between: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
     """Distances of all pairs of two sets of points, given by coordinate: (d, m) and (d, n) to (m, n)."""
     single: Callable[[np.ndarray, np.ndarray], float] | None = None
@@ -47,7 +47,7 @@ class Metric(NamedTuple):
     """True where scikit-learn compares all pairs for this metric, and so merges equal heights in another order."""
 
     def transform(self, rows: np.ndarray) -> np.ndarray:
-        """Returns the rows, (n, d), as they are searched: multiplied by `scale`. Raises InputError for another number of columns."""
+        """Returns the rows, (n, d), as they are searched: multiplied by `scale`. Raises InputError for other numbers of columns."""
         if self.scale is None:
             return rows
         if len(self.scale) != rows.shape[1]:
@@ -108,7 +108,8 @@ def _positive(values: Any, key: str, *, above: bool = False) -> np.ndarray:
     """Returns a parameter of a metric with a number per column. Raises UsageError for numbers below 0, or, if `above`, of 0."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or not np.isfinite(array).all() or (array < 0).any() or (above and (array == 0).any()):
-        raise UsageError(f"metric_params: {key!r} {values!r}; allowed: a finite number {'above 0' if above else 'from 0'} per column")
+        raise UsageError(f"metric_params: {key!r} {values!r}; allowed: a finite number "
+                         f"{'above 0' if above else 'from 0'} per column")
     return array
 
 

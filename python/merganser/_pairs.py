@@ -137,8 +137,8 @@ class AllPairs:
             seconds = max(self.comm.allgather(seconds))
         numbers = (self.n, self.axes.shape[0], distances, seconds * distances / ranks, memory)
         if distances > most:
-            raise UsageError(f"most_distances: {most}; {distances:.4g} distances of {self.n} points are compared pair by pair, about "
-                             f"{numbers[3]:.0f} s; allowed: that many, or fewer points")
+            raise UsageError(f"most_distances: {most}; {distances:.4g} distances of {self.n} points are compared pair by pair, "
+                             f"about {numbers[3]:.0f} s; allowed: that many, or fewer points")
         try:
             if self.comm is None or self.comm.rank == 0:
                 ask(*numbers)

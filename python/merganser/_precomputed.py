@@ -13,8 +13,8 @@ from ._errors import InputError
 from ._pairs import previous
 from ._trees import Forest, minimum_spanning_forest
 
-_UNEQUAL = ("X: The precomputed distance matrix has values that are not symmetric; allowed: the same both ways (of a matrix with one "
-            "triangle: X + X.T)")
+_UNEQUAL = ("X: The precomputed distance matrix has values that are not symmetric; allowed: the same both ways (of a matrix "
+            "with one triangle: X + X.T)")
 
 
 def check_square(X: Any) -> None:
@@ -131,9 +131,9 @@ class SparseTree:
         found = minimum_spanning_forest((self.n, *edges), ranks=ranks)
         self.components = found.components
         if self.components > 1 and not self.limit > 0:
-            raise InputError(f"X: a sparse distance matrix of {self.components} connected components (HDBSCAN cannot be performed on a "
-                             "disconnected graph); allowed: one, or metric_params={'max_distance': numpy.inf}, which joins them at "
-                             "infinity")
+            raise InputError(f"X: a sparse distance matrix of {self.components} connected components (HDBSCAN cannot be performed "
+                             "on a disconnected graph); allowed: one, or metric_params={'max_distance': numpy.inf}, which joins them "
+                             "at infinity")
         self.forest = found if self.components == 1 else self._joined(found)
 
     def _reach(self, min_samples: int) -> np.ndarray:
@@ -143,8 +143,9 @@ class SparseTree:
         core = np.full(self.n, np.inf)
         few = np.flatnonzero(counts < min_samples)
         if len(few) and not self.limit > 0:
-            raise InputError(f"X: There exists points with fewer than {min_samples} neighbors: row {few[0]} stores {counts[few[0]]} "
-                             f"distances; allowed: {min_samples} (min_samples) and more, or metric_params={{'max_distance': ...}}")
+            raise InputError(f"X: There exists points with fewer than {min_samples} neighbors: row {few[0]} stores "
+                             f"{counts[few[0]]} distances; allowed: {min_samples} (min_samples) and more, or "
+                             "metric_params={'max_distance': ...}")
         for i in np.flatnonzero(counts >= min_samples):
             row = data[self.matrix.indptr[i]:self.matrix.indptr[i + 1]]
             core[i] = np.partition(row, min_samples - 1)[min_samples - 1]

@@ -87,8 +87,8 @@ class TreeEstimator(Estimator):
         return np.ascontiguousarray(array[finite])
 
     def _expanded(self, labels: np.ndarray, probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Returns labels and probabilities of all rows for those of the finite rows: others have their own labels, and probability 0
-        or, with missing numbers, NaN, as scikit-learn's."""
+        """Returns labels and probabilities of all rows for those of the finite rows: others have their own labels, and probability
+        0 or, with missing numbers, NaN, as scikit-learn's."""
         if self._finite is None:
             return labels, probabilities
         all_labels, strengths = np.empty(len(self._finite), dtype=np.int64), np.empty(len(self._finite))
@@ -110,7 +110,7 @@ class TreeEstimator(Estimator):
         """Returns the tree by a metric that compares all pairs, after the forecast. Collective with comm."""
         sequential = getattr(self, "ties", None) == "sequential"
         if getattr(self, "_ids", None) is not None:
-            raise UsageError(f"metric: {self.metric!r} with an array of dask; allowed: with arrays of NumPy, also over ranks (comm)")
+            raise UsageError(f"metric: {self.metric!r} with an array of dask; allowed: with arrays of NumPy, also with comm")
         pairs = AllPairs(array, metric, self.comm)
         if min_samples > pairs.n or pairs.n < 1:
             raise InputError(f"min_samples: {min_samples}; allowed: at most the {pairs.n} points")

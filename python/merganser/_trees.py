@@ -189,8 +189,8 @@ def _edge_arrays(graph: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
     elif isinstance(graph, np.ndarray):
         parts = _dense_edges(to_array(graph, "graph"))
     else:
-        raise TypeError(f"graph: a {type(graph).__name__}; allowed: a sparse matrix of SciPy, an array (n, n), a graph of networkx, "
-                        "or (n, u, v, w)")
+        raise TypeError(f"graph: a {type(graph).__name__}; allowed: a sparse matrix of SciPy, an array (n, n), a graph of "
+                        "networkx, or (n, u, v, w)")
     n = whole(parts[0], "n", 0, 2**62)
     u = line(parts[1], "u", np.int64)
     v = line(parts[2], "v", np.int64, len(u))

@@ -48,11 +48,13 @@ E parse_choice(nb::handle given, const std::string& name, const Choices<E>& choi
 /// Constructs HdbscanOptions at `place` from Python's keyword arguments, and validates them. @throws UsageError that names the
 /// parameter as the user's function does
 void make_options(msf::HdbscanOptions* place, std::int64_t min_cluster_size, nb::handle selection, double epsilon,
-                  bool allow_single_cluster, std::int64_t max_cluster_size, nb::handle ties, const Names& names) {
+                  bool allow_single_cluster, std::int64_t max_cluster_size, nb::handle ties, double epsilon_max,
+                  const Names& names) {
   msf::HdbscanOptions options{.min_cluster_size = min_cluster_size,
                               .epsilon = epsilon,
                               .allow_single_cluster = allow_single_cluster,
-                              .max_cluster_size = max_cluster_size};
+                              .max_cluster_size = max_cluster_size,
+                              .epsilon_max = epsilon_max};
   options.selection = parse_choice(selection, name_of(names, "selection"), msf::selections());
   options.ties = parse_choice(ties, name_of(names, "ties"), msf::hdbscan_ties());
   msf::check(options, [&](std::string_view field) { return name_of(names, field); });
@@ -193,7 +195,7 @@ void bind_hdbscan(nb::module_& m) {
   using Options = msf::HdbscanOptions;
   nb::class_<Options>(m, "HdbscanOptions", "Parameters of HDBSCAN*, checked when they are made.")
       .def("__init__", &make_options, nb::arg("min_cluster_size"), nb::arg("selection").none(), nb::arg("epsilon"),
-           nb::arg("allow_single_cluster"), nb::arg("max_cluster_size"), nb::arg("ties").none(),
+           nb::arg("allow_single_cluster"), nb::arg("max_cluster_size"), nb::arg("ties").none(), nb::arg("epsilon_max"),
            nb::arg("names") = Names(), "`names`: what the caller calls the parameters, for errors.")
       .def_ro("min_cluster_size", &Options::min_cluster_size, "Fewest points of a cluster.")
       .def_prop_ro(

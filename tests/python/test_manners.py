@@ -16,8 +16,8 @@ def test_parameters_without_effect_are_named_in_one_warning():
         found = HDBSCAN(8, prediction_data=True, gen_min_span_tree=False, core_dist_n_jobs=4, approx_min_span_tree=True,
                         match_reference_implementation=False, memory="cache", p=2, algorithm="boruvka_kdtree").fit(BLOBS)
     (warning,) = told
-    for name in ("prediction_data", "gen_min_span_tree", "core_dist_n_jobs", "approx_min_span_tree", "match_reference_implementation",
-                 "memory", "p", "algorithm='boruvka_kdtree'"):
+    for name in ("prediction_data", "gen_min_span_tree", "core_dist_n_jobs", "approx_min_span_tree", 
+                 "match_reference_implementation", "memory", "p", "algorithm='boruvka_kdtree'"):
         assert f"{name} (" in str(warning.message) + " (" and name in str(warning.message)
     assert str(warning.message).startswith("HDBSCAN: without effect here: prediction_data (predictions need no preparation), ")
     with warnings.catch_warnings():
@@ -25,10 +25,10 @@ def test_parameters_without_effect_are_named_in_one_warning():
         assert (HDBSCAN(8, metric="minkowski", p=2).fit(BLOBS).labels_ == found.labels_).all()
 
 
-@pytest.mark.parametrize("algorithm, metric", [("kd_tree", "cosine"), ("ball_tree", "precomputed"), ("boruvka_balltree", "correlation"),
-                                               ("kd_tree", "haversine"), ("prims_kdtree", len)])
+@pytest.mark.parametrize("algorithm, metric", [("kd_tree", "cosine"), ("ball_tree", "precomputed"), ("prims_kdtree", len),
+                                               ("boruvka_balltree", "correlation"), ("kd_tree", "haversine")])
 def test_search_trees_take_no_metric_that_scikit_learns_does_not(algorithm, metric):
-    with pytest.raises(merganser.UsageError, match=f"^algorithm: '{algorithm}'; .* is not a valid metric for a .*Tree-based algorithm"):
+    with pytest.raises(merganser.UsageError, match=f"^algorithm: '{algorithm}'; .* is not a valid metric for a .*Tree-based"):
         HDBSCAN(algorithm=algorithm, metric=metric).fit(BLOBS)
 
 
@@ -154,8 +154,8 @@ def test_text_and_missing_values_are_refused_by_column():
                 kind().fit(frame.assign(c=values))
 
 
-@pytest.mark.parametrize("name", ["check_clusterer_compute_labels_predict", "check_clustering", "check_estimators_partial_fit_n_features",
-                                  "check_non_transformer_estimators_n_iter"])
+@pytest.mark.parametrize("name", ["check_clusterer_compute_labels_predict", "check_clustering",
+                                  "check_estimators_partial_fit_n_features", "check_non_transformer_estimators_n_iter"])
 @pytest.mark.parametrize("kind", [HDBSCAN, SingleLinkage])
 def test_checks_of_clusterers_that_derive_from_scikit_learns_mixin_pass_too(kind, name):
     checks = pytest.importorskip("sklearn.utils.estimator_checks")
@@ -163,3 +163,22 @@ def test_checks_of_clusterers_that_derive_from_scikit_learns_mixin_pass_too(kind
     if check is None:
         pytest.skip("another version of scikit-learn")
     check(kind.__name__, kind())
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_clusters_born_above_a_distance_are_not_selected_as_in_hdbscan(single):
+    theirs = pytest.importorskip("hdbscan", reason="the comparison needs hdbscan")
+    points = np.concatenate([random.normal(c, 0.2, (30, 2)) for c in ((1, 0), (-1, 0), (-1, 1.2), (1, 1.2), (6, 6))])
+    for most in (0.1, 0.3, 0.5, 1.0, 2.0, 20.0, np.inf):
+        given = {"min_cluster_size": 6, "cluster_selection_epsilon_max": most, "allow_single_cluster": single}
+        other = theirs.HDBSCAN(min_samples=4, algorithm="generic", **given).fit(points).labels_
+        ours = HDBSCAN(min_samples=5, **given).fit(points).labels_
+        pairs = set(zip(ours.tolist(), other.tolist()))
+        assert len({a for a, _ in pairs if a >= 0}) == len({b for _, b in pairs if b >= 0})
+        assert np.mean((ours < 0) == (other < 0)) > 0.95
+    forest = merganser.euclidean_tree(points, min_samples=5)
+    assert merganser.hdbscan(forest, 6, epsilon_max=0.0).labels.max() == -1
+    for kind, name in ((lambda x: merganser.hdbscan(forest, 6, epsilon_max=x), "epsilon_max"),
+                       (lambda x: HDBSCAN(6, cluster_selection_epsilon_max=x).fit(points), "cluster_selection_epsilon_max")):
+        with pytest.raises(merganser.UsageError, match=f"^{name}: -1; allowed: numbers from 0, or infinity"):
+            kind(-1)

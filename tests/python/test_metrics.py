@@ -1,4 +1,4 @@
-"""Metrics of the estimators against their definitions: distances of all pairs by SciPy, Kruskal's algorithm, scikit-learn's labels."""
+"""Metrics of the estimators against distances of all pairs by SciPy, Kruskal's algorithm, and scikit-learn's labels."""
 import pickle
 import warnings
 
@@ -135,17 +135,24 @@ def test_forecasts_refuse_all_pairs():
 @pytest.mark.parametrize("given, error, text", [
     ({"metric": "minkowski", "p": 0.5}, merganser.UsageError, "p: 0.5; allowed: from 1"),
     ({"metric": "minkowski", "p": "3"}, TypeError, "p: a str"),
-    ({"metric": "minkowski", "metric_params": {"q": 3}}, merganser.UsageError, "metric_params: 'q' with metric 'minkowski'; allowed: p, w"),
-    ({"metric": "cosine", "metric_params": {"w": W}}, merganser.UsageError, "metric_params: 'w' with metric 'cosine'; allowed: None, {}"),
-    ({"metric": "minkowski", "metric_params": {"p": np.inf, "w": W}}, merganser.UsageError, "metric_params: 'w' with p of infinity"),
-    ({"metric": "euclidean", "metric_params": {"w": [1, -1, 1]}}, merganser.UsageError, "metric_params: 'w' .*; allowed: a finite number"),
+    ({"metric": "minkowski", "metric_params": {"q": 3}}, merganser.UsageError,
+     "metric_params: 'q' with metric 'minkowski'; allowed: p, w"),
+    ({"metric": "cosine", "metric_params": {"w": W}}, merganser.UsageError,
+     "metric_params: 'w' with metric 'cosine'; allowed: None, {}"),
+    ({"metric": "minkowski", "metric_params": {"p": np.inf, "w": W}}, merganser.UsageError,
+     "metric_params: 'w' with p of infinity"),
+    ({"metric": "euclidean", "metric_params": {"w": [1, -1, 1]}}, merganser.UsageError,
+     "metric_params: 'w' .*; allowed: a finite number"),
     ({"metric": "euclidean", "metric_params": {"w": [1, 1]}}, merganser.InputError,
      "metric_params: parameters of 2 columns; allowed: of the 3 of X"),
     ({"metric": "minkowski", "metric_params": {"p": 3, "w": [1, 1]}}, merganser.InputError, "metric_params: 'w' of 2 columns"),
     ({"metric": "seuclidean"}, merganser.UsageError, "metric_params: no 'V' with metric 'seuclidean'"),
-    ({"metric": "seuclidean", "metric_params": {"V": [1, 0, 1]}}, merganser.UsageError, "metric_params: 'V' .*; allowed: .* above 0"),
-    ({"metric": "mahalanobis", "metric_params": {"V": -np.eye(3)}}, merganser.UsageError, "metric_params: 'V' is not positive definite"),
-    ({"metric": "mahalanobis", "metric_params": {"V": np.eye(3)[:2]}}, merganser.UsageError, r"metric_params: 'V' of shape \(2, 3\)"),
+    ({"metric": "seuclidean", "metric_params": {"V": [1, 0, 1]}}, merganser.UsageError,
+     "metric_params: 'V' .*; allowed: .* above 0"),
+    ({"metric": "mahalanobis", "metric_params": {"V": -np.eye(3)}}, merganser.UsageError,
+     "metric_params: 'V' is not positive definite"),
+    ({"metric": "mahalanobis", "metric_params": {"V": np.eye(3)[:2]}}, merganser.UsageError,
+     r"metric_params: 'V' of shape \(2, 3\)"),
     ({"metric": lambda a, b: np.nan}, merganser.InputError, "metric: nan between points 0 and 1; allowed: finite numbers from 0"),
     ({"metric": lambda a, b: -1.0}, merganser.InputError, "metric: -1.0 between points"),
     ({"metric": lambda a, b: "far"}, TypeError, "metric: a str between points 0 and 1; allowed: a number"),

@@ -105,8 +105,9 @@ def test_rows_that_are_not_finite_are_scikit_learns(bad, label):
     inside = ours.labels_ >= 0
     labels, _ = ours.approximate_predict(points[inside])
     assert (labels == ours.labels_[inside]).mean() > 0.9
-    np.testing.assert_allclose(ours.centroids_, [np.average(points[ours.labels_ == c], axis=0, weights=ours.probabilities_[ours.labels_ == c])
-                                                 for c in range(len(ours.centroids_))])
+    for label, centre in enumerate(ours.centroids_):
+        of = ours.labels_ == label
+        np.testing.assert_allclose(centre, np.average(points[of], axis=0, weights=ours.probabilities_[of]))
 
 
 def test_sparse_rows_are_dense_rows():
