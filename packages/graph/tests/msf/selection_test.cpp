@@ -58,7 +58,7 @@ TEST(SelectionTest, clusters_born_above_the_greatest_distance_are_not_chosen) {
   EXPECT_EQ(chosen(0.4, false), Numbers{});
   auto whole = small_tree();
   whole.lambda = {2, 2, 2, 2, 2, 2, 0.5, 1.95};  // the cluster of all points begins at the distance 2
-  for (auto& cluster : whole.clusters) cluster.birth = cluster.parent == 0 && cluster.size < 8 ? 1.9 : 2;
+  for (std::size_t c = 1; c < whole.clusters.size(); ++c) whole.clusters[c].birth = c < 3 ? 1.9 : 2;
   const auto root = [&](double most) {
     return hdbscan(whole, {.min_cluster_size = 2, .allow_single_cluster = true, .epsilon_max = most}).selected;
   };
