@@ -218,3 +218,21 @@ def test_new_points_are_predicted_by_searched_metrics():
         assert (again[0] == labels).all()
     with pytest.raises(merganser.UsageError, match="clusterer: fitted to distances"):
         HDBSCAN(8, metric="canberra").fit(BLOBS).approximate_predict(BLOBS)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_labels_of_equal_distances_and_other_rows_are_scikit_learns(seed):
+    cluster = pytest.importorskip("sklearn.cluster", reason="the comparison needs scikit-learn (checked with 1.9.1)")
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(12, 80)), int(rng.integers(2, 6))
+    points = rng.integers(0, 4, (n, d)).astype(float) if seed % 2 else rng.normal(size=(n, d)) + rng.integers(0, 3, (n, 1)) * 4
+    points[rng.integers(n), 0] = [1.0, np.nan, np.inf][seed % 3]
+    for metric, given in (("canberra", None), ("braycurtis", None), ("minkowski", {"p": 3}), ("hamming", None), ("jaccard", None),
+                          ("chebyshev", None), ("manhattan", None)):
+        for more in ({"min_samples": 1}, {"min_samples": 3, "cluster_selection_method": "leaf"}):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                theirs = cluster.HDBSCAN(4, metric=metric, metric_params=given, copy=True, **more).fit(points)
+            ours = HDBSCAN(4, metric=metric, metric_params=given, **more).fit(points)
+            np.testing.assert_array_equal(ours.labels_, theirs.labels_)
+            np.testing.assert_allclose(ours.probabilities_, theirs.probabilities_, rtol=1e-6)
