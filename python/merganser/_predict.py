@@ -35,7 +35,7 @@ def approximate_predict(clusterer: HDBSCAN, points: Any) -> tuple[np.ndarray, np
     Raises
     ------
     UsageError
-        If the estimator was fitted to distances or to a dask array.
+        If the estimator was fitted to distances, by a metric that compares all pairs, or to a dask array.
 
     Notes
     -----
@@ -46,7 +46,8 @@ def approximate_predict(clusterer: HDBSCAN, points: Any) -> tuple[np.ndarray, np
         raise TypeError(f"clusterer: a {type(clusterer).__name__}; allowed: a fitted merganser.HDBSCAN")
     clusterer._check_fitted()
     if getattr(clusterer, "_points", None) is None:
-        raise UsageError("clusterer: fitted to distances or to an array of dask; allowed: fitted to points")
+        raise UsageError("clusterer: fitted to distances, by a metric of all pairs, or to an array of dask; allowed: fitted "
+                         "to points, by a searched metric")
     fresh = clusterer._rows_on_all(points, clusterer._fresh_rows)
     nearest, reach = join(clusterer._points, fresh, clusterer._samples, **clusterer._search())
     with np.errstate(divide="ignore"):
