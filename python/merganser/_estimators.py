@@ -209,9 +209,7 @@ class HDBSCAN(TreeEstimator):
     def _find_centers(self) -> None:
         """Sets centroids_ and medoids_ of all HDBSCAN* clusters, weighted by probability, as store_centers requests. Local."""
         metric = self._metric()
-        labels, strengths = self.labels_, self.probabilities_
-        if self._finite is not None:
-            labels, strengths = labels[self._finite], strengths[self._finite]
+        labels, strengths = self._of_finite(self.labels_), self._of_finite(self.probabilities_)
         count = int(labels.max(initial=-1)) + 1
         d = self._rows.shape[1]
         if self.store_centers in ("centroid", "both"):

@@ -86,15 +86,26 @@ class TreeEstimator(Estimator):
         self._others = np.where(np.isnan(array[~finite]).any(axis=1), MISSING, INFINITE)
         return np.ascontiguousarray(array[finite])
 
+    def _of_finite(self, values: np.ndarray) -> np.ndarray:
+        """Returns values of the finite rows of this process, as _rows and the trees have them, for values of all rows. Local."""
+        return values if self._finite is None else values[self._finite]
+
+    def _of_all(self, values: np.ndarray, other: float) -> np.ndarray:
+        """Returns values of all rows of this process for values of the finite ones; others have the value `other`. Local."""
+        if self._finite is None:
+            return values
+        out = np.full((len(self._finite), *values.shape[1:]), other, dtype=values.dtype)
+        out[self._finite] = values
+        return out
+
     def _expanded(self, labels: np.ndarray, probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Returns labels and probabilities of all rows for those of the finite rows: others have their own labels, and probability
         0 or, with missing numbers, NaN, as scikit-learn's."""
         if self._finite is None:
             return labels, probabilities
-        all_labels, strengths = np.empty(len(self._finite), dtype=np.int64), np.empty(len(self._finite))
-        all_labels[self._finite], strengths[self._finite] = labels, probabilities
-        all_labels[~self._finite] = self._others
-        strengths[~self._finite] = np.where(self._others == MISSING, np.nan, 0.0)
+        all_labels, strengths = self._of_all(labels, INFINITE), self._of_all(probabilities, 0.0)
+        missing = np.flatnonzero(~self._finite)[self._others == MISSING]
+        all_labels[missing], strengths[missing] = MISSING, np.nan
         return all_labels, strengths
 
     def _mask_of_all(self) -> np.ndarray | None:
