@@ -12,6 +12,7 @@ from ._errors import InputError, UsageError
 from ._estimator_base import Estimator, num_threads
 from ._linkage import cut, find_clusters, hdbscan_options, linkage
 from ._precomputed import growth_from_distances, tree_from_distances
+from ._scores import ClusterScores
 from ._trees import Forest, euclidean_tree, gather_points
 from .hierarchies import Clusters, CondensedClusters, SingleLinkageTree
 
@@ -90,7 +91,7 @@ def _metric(name: Any) -> str:
     return _METRICS[name]
 
 
-class HDBSCAN(_TreeEstimator):
+class HDBSCAN(ClusterScores, _TreeEstimator):
     """Density-based hierarchical clustering with noise (HDBSCAN*), with the parameters and defaults of sklearn.cluster.HDBSCAN.
 
     Parameters
@@ -120,7 +121,7 @@ class HDBSCAN(_TreeEstimator):
     allow_single_cluster
         The root of the tree, all points, may be selected.
     store_centers
-        None, "centroid", "medoid" or "both"; not with comm.
+        None, "centroid", "medoid" or "both"; over ranks every rank gets all centres.
     copy
         Accepted: X is only read.
     ties
@@ -217,8 +218,8 @@ class HDBSCAN(_TreeEstimator):
             value = getattr(self, name)
             if not any(value is a or (type(value) is type(a) and value == a) for a in allowed):
                 raise UsageError(f"{name}: {value!r}; allowed: {', '.join(map(repr, allowed))}")
-        if self.store_centers is not None and (self.comm is not None or self.metric == "precomputed"):
-            raise UsageError(f"store_centers: {self.store_centers!r} with comm or distances; allowed: None")
+        if self.store_centers is not None and self.metric == "precomputed":
+            raise UsageError(f"store_centers: {self.store_centers!r} with distances; allowed: None")
         return options, samples
 
     @property
@@ -233,14 +234,15 @@ class HDBSCAN(_TreeEstimator):
         self._check_fitted()
         if self._linkage_rows is None and self._forest is not None:
             self._linkage_rows = linkage(self._forest)
-            self._forest = None
         return None if self._linkage_rows is None else SingleLinkageTree(self._linkage_rows)
 
     def __getstate__(self) -> dict[str, Any]:
         """Returns the state for pickle: in place of the forest, which cannot be pickled, the linkage matrix (not with comm)."""
         state = self.__dict__.copy()
+        state.pop("_scores", None)  # computed again at their first use
         if self.comm is None and state.get("_forest") is not None:
             state["_linkage_rows"] = linkage(self._forest)
+            state["_saved_edges"] = self._edges()
         if "_forest" in state:
             state["_forest"] = None
         return state
@@ -257,46 +259,15 @@ class HDBSCAN(_TreeEstimator):
             raise AttributeError(f"{type(self).__name__}: not fitted; allowed: after fit()")
 
     def _find_centers(self) -> None:
-        """Sets centroids_ and medoids_ of all HDBSCAN* clusters, weighted by probability, as store_centers requests. Local."""
-        count = int(self.labels_.max(initial=-1)) + 1
-        d = self._points.shape[1]
+        """Sets centroids_ and medoids_ of all HDBSCAN* clusters, weighted by probability, as store_centers requests. Collective with
+        comm: every rank gets all."""
+        from ._centers import centroids, medoids
+
+        labels = range(self._count())
         if self.store_centers in ("centroid", "both"):
-            self.centroids_ = np.empty((count, d))
+            self.centroids_ = centroids(self, labels)
         if self.store_centers in ("medoid", "both"):
-            self.medoids_ = np.empty((count, d))
-        for label in range(count):
-            inside = self.labels_ == label
-            points, strength = self._points[inside], self.probabilities_[inside]
-            if self.store_centers in ("centroid", "both"):
-                self.centroids_[label] = np.average(points, weights=strength, axis=0)
-            if self.store_centers in ("medoid", "both"):
-                self.medoids_[label] = points[_medoid(points, strength, _metric(self.metric))]
-
-
-_BLOCK = 1 << 22
-"""Maximum number of coordinate differences that _medoid() holds at once."""
-
-
-def _medoid(points: np.ndarray, strength: np.ndarray, metric: str) -> int:
-    """Returns the index of a cluster's medoid: the point with the least sum of distances to all its points, weighted by their
-    strengths of membership."""
-    sums = np.empty(len(points))
-    rows = max(1, _BLOCK // max(1, points.size))
-    for first in range(0, len(points), rows):
-        block = points[first:first + rows]
-        sums[first:first + rows] = _distances(block, points, metric) @ strength
-    return int(sums.argmin())
-
-
-def _distances(a: np.ndarray, b: np.ndarray, metric: str) -> np.ndarray:
-    """Returns the distances of all points `a` to all points `b` by a metric of the library, (len(a), len(b))."""
-    if metric == "great_circle":
-        half = np.sin((a[:, None] - b[None]) / 2) ** 2
-        return 2 * np.arcsin(np.sqrt(half[..., 0] + np.cos(a[:, None, 0]) * np.cos(b[None, :, 0]) * half[..., 1]))
-    apart = np.abs(a[:, None] - b[None])
-    if metric == "manhattan":
-        return apart.sum(axis=2)
-    return apart.max(axis=2) if metric == "chebyshev" else np.sqrt((apart**2).sum(axis=2))
+            self.medoids_ = medoids(self, labels)
 
 
 class SingleLinkage(_TreeEstimator):
