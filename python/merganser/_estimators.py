@@ -29,7 +29,8 @@ _METRICS = {
 """Metrics of the library by the names that scikit-learn has for them."""
 
 
-_OPTION_NAMES = {"selection": "cluster_selection_method", "epsilon": "cluster_selection_epsilon"}
+_OPTION_NAMES = {"selection": "cluster_selection_method", "epsilon": "cluster_selection_epsilon",
+                 "persistence": "cluster_selection_persistence"}
 """Names that the estimator HDBSCAN has for parameters of hdbscan(), where they differ."""
 
 
@@ -59,12 +60,14 @@ class _TreeEstimator(Estimator):
         self._points = array
         return euclidean_tree(array, min_samples=min_samples, **search)
 
-    def _on_workers(self, X: Any) -> bool:
+    def _on_workers(self, X: Any, sample_weight: Any = None) -> bool:
         """Fits X on the workers of a dask cluster and sets labels_ and probabilities_, if X is a dask array and there is such a
-        cluster; else returns False."""
+        cluster; else returns False. Raises UsageError for weights, which stay on this process."""
         client = dask_client(X) if is_dask(X) else None
         if client is None:
             return False
+        if sample_weight is not None:
+            raise UsageError("sample_weight: with an array of dask on workers; allowed: None")
         self.n_features_in_ = X.shape[1]
         self._points = self._clusters = self._linkage_rows = self._forest = None
         self.labels_, self.probabilities_ = fit_on_workers(self, X, client)
@@ -124,6 +127,9 @@ class HDBSCAN(ClusterScores, _TreeEstimator):
         None, "centroid", "medoid" or "both"; over ranks every rank gets all centres.
     copy
         Accepted: X is only read.
+    cluster_selection_persistence
+        Clusters that live for less than this difference of lambda (1 / distance) are merged with their sibling before clusters are
+        selected; from the lowest splits up, as in hdbscan.
     ties
         Order in which merges of one height are undone, of which there are many where min_samples is above 1: "sequential", one by
         one in scikit-learn's order, so that labels are scikit-learn's on this machine, except where exact_order_ is False;
@@ -153,7 +159,8 @@ class HDBSCAN(ClusterScores, _TreeEstimator):
     def __init__(self, min_cluster_size=5, min_samples=None, cluster_selection_epsilon=0.0, max_cluster_size=None,
                  metric="euclidean", metric_params=None, alpha=1.0, algorithm="auto", leaf_size=40, n_jobs=None,
                  cluster_selection_method="eom", allow_single_cluster=False, store_centers=None, copy=False, *,
-                 ties="sequential", comm=None, ranks=1, model="auto", most_distances=None, forecast=None):
+                 cluster_selection_persistence=0.0, ties="sequential", comm=None, ranks=1, model="auto", most_distances=None,
+                 forecast=None):
         self.min_cluster_size = min_cluster_size
         self.min_samples = min_samples
         self.cluster_selection_epsilon = cluster_selection_epsilon
@@ -168,6 +175,7 @@ class HDBSCAN(ClusterScores, _TreeEstimator):
         self.allow_single_cluster = allow_single_cluster
         self.store_centers = store_centers
         self.copy = copy
+        self.cluster_selection_persistence = cluster_selection_persistence
         self.ties = ties
         self.comm = comm
         self.ranks = ranks
@@ -175,13 +183,18 @@ class HDBSCAN(ClusterScores, _TreeEstimator):
         self.most_distances = most_distances
         self.forecast = forecast
 
-    def fit(self, X: Any, y: Any = None) -> HDBSCAN:
-        """Computes the HDBSCAN* clusters of X, (n, d) or with metric="precomputed" (n, n). Collective with comm. `y` is ignored."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> HDBSCAN:
+        """Computes the HDBSCAN* clusters of X, (n, d) or with metric="precomputed" (n, n). Collective with comm. `y` is ignored.
+
+        `sample_weight`: number of points that each of this process's points counts as in min_cluster_size, max_cluster_size and
+        stabilities, from 0; not in core distances, which go by the min_samples-th nearest row (in fast_hdbscan they go by weight too).
+        """
         options, samples = self._check_parameters()
-        if self._on_workers(X):
+        if self._on_workers(X, sample_weight):
             return self
         forest = self._tree(X, samples, 2)
-        found = find_clusters(forest, options, self._order(samples))
+        weights = self._gather_weights(sample_weight, self.n_features_in_ if self._points is None else len(self._points))
+        found = find_clusters(forest, options, self._order(samples), weights)
         self.labels_ = found.labels.astype(np.int64)
         self.probabilities_ = found.probabilities
         self._clusters = None if found.tree is None else Clusters.of(found.tree)
@@ -206,7 +219,7 @@ class HDBSCAN(ClusterScores, _TreeEstimator):
         # None is any size here, 0 in hdbscan().
         most = 0 if self.max_cluster_size is None else whole(self.max_cluster_size, "max_cluster_size", 1)
         options = hdbscan_options(self.min_cluster_size, self.cluster_selection_method, self.cluster_selection_epsilon,
-                                  self.allow_single_cluster, most, self.ties, _OPTION_NAMES)
+                                  self.allow_single_cluster, most, self.ties, _OPTION_NAMES, self.cluster_selection_persistence)
         samples = options.min_cluster_size if self.min_samples is None else whole(self.min_samples, "min_samples", 1)
         if number(self.alpha, "alpha") != 1:
             raise UsageError(f"alpha: {self.alpha}; allowed: 1.0 (distances are not scaled here)")

@@ -10,8 +10,8 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _core
-from ._arrays import integer, number
-from ._errors import UsageError
+from ._arrays import integer, line, number
+from ._errors import InputError, UsageError
 from .hierarchies import MinimumSpanningTree
 
 
@@ -134,7 +134,7 @@ class ClusterScores:
     def _condensed(self) -> Any:
         """Returns the condensed tree of all points as an object of the extension; None on ranks other than 0."""
         tree = self._clusters
-        return None if tree is None else _core.make_condensed_tree(tree.parent, tree.size, tree.birth, tree.cluster_of, tree.lambda_)
+        return None if tree is None else _core.make_condensed_tree(*tree)
 
     def _on_root(self, compute: Callable[[Any], Any]) -> Any:
         """Returns compute(condensed tree) on the process that has the tree; None on other ranks."""
@@ -166,6 +166,20 @@ class ClusterScores:
         out = np.empty_like(together)
         out[np.concatenate([some for _, some in parts]).astype(np.int64)] = together
         return out
+
+    def _gather_weights(self, sample_weight: Any, n: int) -> np.ndarray | None:
+        """Returns the weights of all points on rank 0, None on others and if no rank has any. Collective with comm. Raises InputError
+        on every rank for weights of another shape, negative or not finite, and where ranks with points have none and others have."""
+        have = sample_weight is not None
+        if self.comm is not None:
+            known = self.comm.allgather((n, have))
+            have = any(theirs for _, theirs in known)
+            if have and not all(theirs for some, theirs in known if some > 0):
+                raise InputError("sample_weight: on some ranks only; allowed: on all ranks or on none")
+        if not have:
+            return None
+        given = np.zeros(n) if sample_weight is None else sample_weight
+        return self._gather(self._rows_on_all(given, lambda weights: _check_weights(weights, n)))
 
     def _share(self, value: Any) -> Any:
         """Broadcasts a value from rank 0. Collective with comm."""
@@ -202,11 +216,14 @@ class ClusterScores:
     def _find_persistence(self) -> np.ndarray:
         """Computes cluster_persistence_. Collective with comm."""
         labels, count = self.labels_, self._count()
-        sizes = np.bincount(labels[labels >= 0], minlength=count)
-        if self.comm is not None:
-            sizes = sum(self.comm.allgather(sizes))
-        selected = np.asarray(self._selected, dtype=np.uint32)
-        return self._share(self._on_root(lambda tree: _core.persistences(tree, selected, sizes.astype(np.float64))))
+        everyone, selected = self._gather(labels), np.asarray(self._selected, dtype=np.uint32)
+
+        def compute(tree: Any) -> np.ndarray:
+            weights = None if self._clusters.weights is None else self._clusters.weights[everyone >= 0]
+            sizes = np.bincount(everyone[everyone >= 0], weights=weights, minlength=count).astype(np.float64)
+            return _core.persistences(tree, selected, sizes)
+
+        return self._share(self._on_root(compute))
 
     def _find_exemplars(self) -> list[np.ndarray]:
         """Computes exemplar_indices_. Collective with comm."""
@@ -229,3 +246,12 @@ class ClusterScores:
         """Computes minimum_spanning_tree_. Collective with comm."""
         edges = self._edges()
         return None if edges is None else MinimumSpanningTree(*edges, self._points if self.comm is None else None)
+
+
+def _check_weights(given: Any, n: int) -> np.ndarray:
+    """Returns the weights of n points as float64. Raises InputError for other shapes, negative weights and ones that are not finite."""
+    weights = line(given, "sample_weight", np.float64, n)
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        raise InputError(f"sample_weight: {weights[wrong][0]} at {np.flatnonzero(wrong)[0]}; allowed: finite numbers from 0")
+    return weights

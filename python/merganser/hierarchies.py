@@ -21,11 +21,13 @@ class Clusters(NamedTuple):
     """Cluster that each point falls out of."""
     lambda_: np.ndarray
     """Lambda at which each point falls out of its cluster; infinite for coincident points."""
+    weights: np.ndarray | None = None
+    """Weight of each point in sizes and stabilities; None: one each."""
 
     @classmethod
     def of(cls, tree: Any) -> Clusters:
         """Converts the condensed tree of a result of merganser.hdbscan(), without a copy of the arrays by point."""
-        return cls(tree.parent, tree.size, tree.birth, tree.cluster_of, tree.lambda_)
+        return cls(tree.parent, tree.size, tree.birth, tree.cluster_of, tree.lambda_, tree.weights)
 
 
 class CondensedClusters:

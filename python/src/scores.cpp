@@ -19,13 +19,15 @@ using TreePointer = std::shared_ptr<msf::CondensedTree>;
 
 /// Makes a condensed tree from its arrays, as a result of merganser.hdbscan() has them or a pickled estimator.
 TreePointer make_tree(const Line<std::int64_t>& parent, const Line<std::int64_t>& size, const Line<double>& birth,
-                      const Line<std::uint32_t>& cluster_of, const Line<double>& lambda) {
+                      const Line<std::uint32_t>& cluster_of, const Line<double>& lambda,
+                      const std::optional<Line<double>>& weights) {
   auto tree = std::make_shared<msf::CondensedTree>();
   for (std::size_t c = 0; c < parent.size(); ++c)
     tree->clusters.push_back(
         {static_cast<std::uint32_t>(parent.data()[c]), static_cast<std::uint32_t>(size.data()[c]), birth.data()[c]});
   tree->cluster_of.assign(cluster_of.data(), cluster_of.data() + cluster_of.size());
   tree->lambda.assign(lambda.data(), lambda.data() + lambda.size());
+  if (weights) tree->weights.assign(weights->data(), weights->data() + weights->size());
   return tree;
 }
 
@@ -213,7 +215,7 @@ nb::tuple weighted_sums(const std::shared_ptr<Team>& team, Rows<double> points, 
 // Registers scores of condensed trees, memberships, and the gathering of a forest's edges.
 void bind_scores(nb::module_& m) {
   m.def("make_condensed_tree", &make_tree, nb::arg("parent"), nb::arg("size"), nb::arg("birth"), nb::arg("cluster_of"),
-        nb::arg("lambda_"), "Makes a condensed tree from its arrays.");
+        nb::arg("lambda_"), nb::arg("weights").none() = nb::none(), "Makes a condensed tree from its arrays.");
   m.def(
       "outlier_scores", [](const msf::CondensedTree& tree) { return move_to_numpy(msf::outlier_scores(tree)); },
       nb::arg("tree"), "Outlier score (GLOSH) of each point.");

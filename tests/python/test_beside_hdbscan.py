@@ -19,13 +19,13 @@ DATA = Path(__file__).parent / "data" / "hdbscan_scores.json"
 KEPT = (0, 4, 8, 9, 20)
 
 
-def theirs(points, given):
+def theirs(points, given, **more):
     hdbscan = pytest.importorskip("hdbscan", reason="the comparison needs hdbscan")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return hdbscan, hdbscan.HDBSCAN(
             min_cluster_size=given["min_cluster_size"], min_samples=given["samples"], cluster_selection_method=given["method"],
-            allow_single_cluster=given["single"], approx_min_span_tree=False, gen_min_span_tree=True).fit(points)
+            allow_single_cluster=given["single"], approx_min_span_tree=False, gen_min_span_tree=True, **more).fit(points)
 
 
 def ours(points, given, **more):
@@ -142,6 +142,21 @@ def test_without_ties_every_attribute_is_that_of_hdbscan(number):
                for i, j in enumerate(order))
     equal_memberships(merganser.all_points_membership_vectors(fitted), hdbscan.all_points_membership_vectors(other)[:, order],
                       fitted.labels_)
+
+
+@pytest.mark.parametrize("number", [n for n in SETS if n < 15 and n % 6 != 1])
+@pytest.mark.parametrize("persistence", [0.05, 0.5, 3.0])
+def test_clusters_that_do_not_persist_are_merged_as_in_hdbscan(number, persistence):
+    _, points, given = make_set(number)
+    _, other = theirs(points, given, cluster_selection_persistence=persistence)
+    fitted = ours(points, given, cluster_selection_persistence=persistence)
+    order = order_of(other.labels_, fitted.labels_)
+    # hdbscan rounds lambdas to 32 bits as soon as the threshold is above 0.
+    equal(fitted.probabilities_, other.probabilities_, atol=1e-6)
+    equal(fitted.cluster_persistence_, other.cluster_persistence_[order], atol=1e-6)
+    mine, rows = fitted.condensed_tree_.to_numpy(), other.condensed_tree_.to_numpy()
+    equal(np.sort(mine["lambda_val"]), np.sort(rows["lambda_val"]), rtol=1e-6)
+    assert sorted(mine["child_size"]) == sorted(rows["child_size"])
 
 
 @pytest.mark.parametrize("number", KEPT)

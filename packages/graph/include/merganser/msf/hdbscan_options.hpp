@@ -37,6 +37,9 @@ struct HdbscanOptions {
   bool allow_single_cluster = false;  ///< the cluster of all points may be selected
   std::int64_t max_cluster_size = 0;  ///< larger clusters are not selected; 0: any size
   HdbscanTies ties = HdbscanTies::together;
+  double persistence =
+      0;  ///< difference of lambda below which a cluster is merged with its sibling, for simplify(), which the caller
+          ///< calls between condense() and hdbscan(); from 0
 };
 
 /// Validates all parameters of HDBSCAN*. Local.

@@ -71,6 +71,7 @@ class Simplifier {
     const std::size_t points = tree_.lambda.size();
     out.cluster_of.resize(points);
     out.lambda = tree_.lambda;
+    out.weights = tree_.weights;
     for (std::size_t p = 0; p < points; ++p) {
       const std::uint32_t last = tree_.cluster_of[p];
       out.cluster_of[p] = number[last];
