@@ -59,7 +59,8 @@ show("all_points_membership_vectors", merganser.all_points_membership_vectors(ou
 show("validity_index (DBCV)", merganser.validity_index(points, labels),
      lambda: hdbscan.validity.validity_index(points, theirs.labels_, metric="minkowski", p=2))
 
-# For new points hdbscan looks at a few nearest fitted ones, with core distances of one neighbour less: close, not equal.
+# For new points hdbscan looks at a few nearest fitted ones, with core distances of one neighbour less, so that
+# these values differ.
 show("approximate_predict (strengths)", merganser.approximate_predict(ours, fresh)[1],
      lambda: hdbscan.approximate_predict(theirs, fresh)[1])
 show("approximate_predict_scores", merganser.approximate_predict_scores(ours, fresh),

@@ -149,8 +149,10 @@ class HDBSCAN(ClusterScores, _TreeEstimator):
         Number of columns of X, and their names if X was a data frame.
     centroids_, medoids_
         Centres of the clusters as store_centers requests.
-    condensed_tree_, single_linkage_tree_
-        Condensed tree and dendrogram; None on ranks other than 0.
+    condensed_tree_, single_linkage_tree_, minimum_spanning_tree_
+        Condensed tree, dendrogram and spanning tree; None on ranks other than 0.
+    outlier_scores_, cluster_persistence_, exemplars_, exemplar_indices_, relative_validity_
+        Scores of points and clusters, with the names and values of the package hdbscan.
     exact_order_
         With "sequential" True if all edges of equal weight were compared, which is given up where more than 2^34 coordinates would
         be; None with "together" and on ranks other than 0.

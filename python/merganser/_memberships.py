@@ -108,7 +108,7 @@ def approximate_predict_scores(clusterer: HDBSCAN, points_to_predict: Any) -> np
     UsageError
         If the estimator was fitted to distances or to a dask array.
     """
-    return join_clusters(clusterer, points_to_predict)[1].scores
+    return join_clusters(clusterer, points_to_predict, scores=True)[1].scores
 
 
 def _tables(clusterer: Any) -> Any:

@@ -66,8 +66,8 @@ class Joined(NamedTuple):
     """Number of the fitted point of least mutual reachability distance."""
     lambdas: np.ndarray
     """1 / that distance."""
-    scores: np.ndarray
-    """Outlier score, up to 1."""
+    scores: np.ndarray | None
+    """Outlier score, up to 1; None: not asked for."""
     cluster_of: np.ndarray
     """Cluster of the condensed tree that the fitted point leaves last."""
     joined_lambdas: np.ndarray
@@ -78,8 +78,9 @@ _MOST_FEATURES = 16
 """Number of features up to which there is a tree of the fitted points to keep."""
 
 
-def join_clusters(clusterer: HDBSCAN, points: Any) -> tuple[np.ndarray, Joined]:
-    """Joins new points to the points of a fitted HDBSCAN. Collective with comm. Returns the converted new points, and what they join.
+def join_clusters(clusterer: HDBSCAN, points: Any, scores: bool = False) -> tuple[np.ndarray, Joined]:
+    """Joins new points to the points of a fitted HDBSCAN. Collective with comm. Returns the converted new points, and what they join;
+    outlier scores are only there with `scores`, for which a search over ranks needs the nearest points too.
 
     Raises TypeError for another estimator, UsageError if it was fitted to distances or to a dask array.
     """
@@ -92,7 +93,7 @@ def join_clusters(clusterer: HDBSCAN, points: Any) -> tuple[np.ndarray, Joined]:
     if clusterer.comm is None and clusterer._points.shape[1] <= _MOST_FEATURES:
         return fresh, Joined(*prediction_model(clusterer).predict(fresh, num_threads(clusterer.n_jobs)))
     search = clusterer._search()
-    found = join(clusterer._points, fitted_cores(clusterer), fresh, clusterer._samples, **search)
+    found = join(clusterer._points, fitted_cores(clusterer), fresh, clusterer._samples, **search, nearest=scores)
     comm = clusterer.comm
     if comm is None:
         return fresh, _join_tree(clusterer, *found)
@@ -123,6 +124,8 @@ def _join_tree(clusterer: HDBSCAN, nearest: np.ndarray, reach: np.ndarray, dista
     with np.errstate(divide="ignore"):
         lambdas = 1 / reach
     cluster_of, joined_lambdas = tree.cluster_of[nearest], tree.lambda_[nearest]
+    if not len(distance) and len(nearest):
+        return Joined(*_assign_clusters(clusterer, nearest, lambdas), nearest, lambdas, None, cluster_of, joined_lambdas)
     deepest = np.zeros(len(tree.parent))
     np.maximum.at(deepest, tree.cluster_of, tree.lambda_)
     for c in range(len(deepest) - 1, 0, -1):  # children have higher numbers

@@ -179,7 +179,10 @@ class ClusterScores:
         if not have:
             return None
         given = np.zeros(n) if sample_weight is None else sample_weight
-        return self._gather(self._rows_on_all(given, lambda weights: _check_weights(weights, n)))
+        weights = self._gather(self._rows_on_all(given, lambda mine: _check_weights(mine, n)))
+        if self._share(None if weights is None else not weights.any()):
+            raise InputError("sample_weight: all 0; allowed: some above 0")
+        return weights
 
     def _share(self, value: Any) -> Any:
         """Broadcasts a value from rank 0. Collective with comm."""

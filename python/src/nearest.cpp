@@ -37,7 +37,8 @@ struct PointSearch {
   std::shared_ptr<ForecastCallback> ask;
   msf::GatheredPoints gathered;      ///< result of gather_points(), on rank 0
   std::vector<std::int64_t> joined;  ///< id of the fitted point of least mutual reachability distance, by new point
-  std::vector<double> nearest;       ///< distance of each new point to the nearest fitted point
+  bool want_nearest = false;         ///< `nearest` is asked for, on all ranks
+  std::vector<double> nearest;       ///< distance of each new point to the nearest fitted point; empty: not asked for
   std::vector<double> reach;         ///< mutual reachability distance of each new point to that fitted point
   std::vector<double> found_cores;   ///< result of core_distances(), by fitted point of this process
 };
@@ -125,27 +126,31 @@ void join_new_points(PointSearch& task, bool here, comm::Transport& transport, c
   const RowRange share = local_rows(task.fresh.shape(0), here, transport);
   const auto fresh = select_points(task.fresh, {}, task.space, share);
   const auto cores = to_span(task.cores).subspan(set_share.begin, set_share.size());
+  if (task.want_nearest) {
+    const auto near = msf::nearest_points(set, fresh, 1, transport, task.options, report);
+    for (std::size_t i = 0; i < near.size(); ++i) task.nearest[share.begin + i] = near[i].distance;
+  }
   const auto joints = msf::join_points(set, cores, fresh, k, transport, task.options, report);
-  const auto near = msf::nearest_points(set, fresh, 1, transport, task.options, report);
   for (std::size_t i = 0; i < joints.size(); ++i) {
-    task.nearest[share.begin + i] = near[i].distance;
     task.joined[share.begin + i] = static_cast<std::int64_t>(joints[i].id);
     task.reach[share.begin + i] = joints[i].reachability;
   }
 }
 
 /// Joins new points to the fitted points of all ranks, to predict HDBSCAN* labels. Collective over the team. @return arrays (id of
-/// the fitted point of least mutual reachability distance, that distance, distance to the nearest fitted point) by new point of this process
+/// the fitted point of least mutual reachability distance, that distance, and with `nearest` the distance to the nearest fitted
+/// point, else none) by new point of this process
 nb::tuple join_points(const std::shared_ptr<Team>& team, Rows<double> points, std::optional<Line<std::uint64_t>> ids,
                       Line<double> cores, Rows<double> fresh, const std::string& metric, int min_samples, int threads,
-                      std::int64_t most_distances, nb::object forecast) {
+                      std::int64_t most_distances, nb::object forecast, bool nearest) {
   const auto task =
       make_task(std::move(points), std::move(ids), {metric, min_samples, threads, most_distances, std::move(forecast)});
   task->fresh = std::move(fresh);
   task->cores = std::move(cores);
   task->joined.resize(task->fresh.shape(0));
   task->reach.resize(task->fresh.shape(0));
-  task->nearest.resize(task->fresh.shape(0));
+  task->want_nearest = nearest;
+  if (nearest) task->nearest.resize(task->fresh.shape(0));
   run_with_forecast(*task->ask, [&] {
     team->run([task, here = team->is_local()](comm::Transport& transport, const Interrupt& interrupt) {
       join_new_points(*task, here, transport, interrupt);
@@ -170,7 +175,7 @@ void bind_nearest(nb::module_& m) {
         nb::arg("most_distances"), nb::arg("forecast"), "Computes the core distances of points. Collective.");
   m.def("join_points", &join_points, nb::arg("team"), nb::arg("points").noconvert(), nb::arg("ids").noconvert().none(),
         nb::arg("cores").noconvert(), nb::arg("fresh").noconvert(), nb::arg("metric"), nb::arg("min_samples"),
-        nb::arg("threads"), nb::arg("most_distances"), nb::arg("forecast"),
+        nb::arg("threads"), nb::arg("most_distances"), nb::arg("forecast"), nb::arg("nearest"),
         "Finds for each new point the fitted point of least mutual reachability distance, and that distance. "
         "Collective.");
 }

@@ -15,7 +15,7 @@ def by_search(fitted, fresh):
     """What the model predicts, from the search of all ranks and the condensed tree in NumPy."""
     search = fitted._search()
     cores = core_distances(fitted._points, fitted._samples, **search)
-    return _join_tree(fitted, *join(fitted._points, cores, fresh, fitted._samples, **search))
+    return _join_tree(fitted, *join(fitted._points, cores, fresh, fitted._samples, **search, nearest=True))
 
 
 def new_points(points, number, count=300):

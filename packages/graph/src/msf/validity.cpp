@@ -289,7 +289,9 @@ Validity validity_index(const PointSet& points, std::span<const std::int64_t> la
 // Validity index from a matrix of distances.
 Validity validity_of_distances(std::span<const double> distances, std::span<const std::int64_t> labels,
                                const ValidityOptions& options) {
-  if (distances.size() != labels.size() * labels.size()) check_labels(labels.size(), distances.size());
+  if (distances.size() != labels.size() * labels.size())
+    throw InputError(std::to_string(distances.size()) + " distances of " + std::to_string(labels.size()) +
+                     " labelled points; allowed: " + std::to_string(labels.size()) + " for each");
   for (const double d : distances)
     if (!(d >= 0)) throw InputError("a distance of " + number_text(d) + "; allowed: 0 and more");
   return Index(MatrixDistances(distances, labels.size()), labels, options).run();

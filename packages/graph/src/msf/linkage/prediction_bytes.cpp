@@ -40,10 +40,7 @@ class Writer {
     bytes_.resize((bytes_.size() + 7) / 8 * 8);
   }
   void raw(const void* data, std::size_t count) { bytes_.append(static_cast<const char*>(data), count); }
-  [[nodiscard]] std::string finish() {
-    number(hash_words(bytes_.data(), bytes_.size()));
-    return std::move(bytes_);
-  }
+  [[nodiscard]] std::string finish() { return with_hash(std::move(bytes_)); }
 
  private:
   std::string bytes_;
@@ -102,6 +99,13 @@ void require(bool holds, const char* what) {
 
 }  // namespace
 
+std::string with_hash(std::string bytes) {
+  bytes.resize(bytes.size() / 8 * 8);
+  const std::uint64_t hash = hash_words(bytes.data(), bytes.size());
+  bytes.append(reinterpret_cast<const char*>(&hash), sizeof hash);
+  return bytes;
+}
+
 euclidean::PlaceMetric place_metric(const PointSpace& space) {
   const bool sphere = space.metric == Distance::great_circle;
   euclidean::PlaceMetric metric{
@@ -111,6 +115,27 @@ euclidean::PlaceMetric place_metric(const PointSpace& space) {
   return metric;
 }
 
+namespace {
+
+/// Validates canonical coordinates: what the search for joints relies on. @throws InputError
+void check_places(const PredictionTables& t) {
+  constexpr double kMost = 1e150;  // squares of greater ones, or their sum, would overflow
+  const std::size_t axes = t.metric.axes;
+  for (std::size_t i = 0; i < t.places.size(); ++i) {
+    const double x = t.places[i];
+    const double period = t.metric.periods[i % axes];
+    require(std::fabs(x) <= kMost && (period == kInfinity || (x >= 0 && x < period)),
+            "a coordinate out of range; allowed: within +-1e150, on periodic axes from 0 to below the period");
+  }
+  for (std::size_t i = 0; t.metric.sphere && i < t.places.size(); i += axes) {
+    const double square =
+        t.places[i] * t.places[i] + t.places[i + 1] * t.places[i + 1] + t.places[i + 2] * t.places[i + 2];
+    require(std::fabs(square - 1) < 1e-9, "a point off the unit sphere; allowed: on it");
+  }
+}
+
+}  // namespace
+
 void check_tables(const PredictionTables& t) {
   const std::size_t n = t.cores.size();
   require(t.places.size() == n * t.metric.axes && t.cluster_of.size() == n && t.lambda.size() == n,
@@ -119,7 +144,7 @@ void check_tables(const PredictionTables& t) {
           "min_samples beyond the points; allowed: from 1 to their number");
   require(!t.parent.empty() && t.birth.size() == t.parent.size(),
           "tables of clusters of different lengths; allowed: one entry for each cluster");
-  for (const double x : t.places) require(std::isfinite(x), "a coordinate that is not finite; allowed: finite ones");
+  check_places(t);
   for (const double core : t.cores) require(core >= 0, "a core distance below 0, or none; allowed: 0 and more");
   for (const double lambda : t.lambda) require(lambda >= 0, "a lambda below 0, or none; allowed: 0 and more");
   for (const double birth : t.birth) require(birth >= 0, "a lambda of a birth below 0, or none; allowed: 0 and more");

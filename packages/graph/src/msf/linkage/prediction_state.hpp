@@ -27,6 +27,8 @@ struct PredictionTables {
 [[nodiscard]] euclidean::PlaceMetric place_metric(const PointSpace& space);
 /// Validates tables of a prediction model: their lengths and numbers. Local. @throws InputError with what is wrong
 void check_tables(const PredictionTables& tables);
+/// Returns bytes, cut to a multiple of 8, with the hash behind them that a file of a prediction model ends with. Local.
+[[nodiscard]] std::string with_hash(std::string bytes);
 /// Converts tables to the bytes of a file. Local.
 [[nodiscard]] std::string to_bytes(const PredictionTables& tables);
 /// Converts the bytes of a file to tables, after validation. Local. @throws InputError for bytes that are no model, damaged, or of
