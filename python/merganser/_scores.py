@@ -181,7 +181,7 @@ class ClusterScores:
         given = np.zeros(n) if sample_weight is None else sample_weight
         weights = self._gather(self._rows_on_all(given, lambda mine: _check_weights(mine, n)))
         if self._share(None if weights is None else not weights.any()):
-            raise InputError("sample_weight: all 0; allowed: some above 0")
+            raise InputError("sample_weight: all weights are zero; allowed: some above 0")
         return weights
 
     def _share(self, value: Any) -> Any:

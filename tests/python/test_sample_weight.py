@@ -70,7 +70,7 @@ def test_equal_weights_are_no_weights_and_doubles_are_twice_the_size():
 
 @pytest.mark.parametrize("weights, what", [
     ([1.0], "shape"), ([[1.0]] * 270, "shape"), ([-1.0] * 270, "-1.0 at 0; allowed: finite numbers from 0"),
-    ([1.0] * 269 + [np.nan], "nan at 269"), ([np.inf] + [1.0] * 269, "inf at 0"), ([0.0] * 270, "all 0"), (["a"] * 270, "sample_weight")], ids=str)
+    ([1.0] * 269 + [np.nan], "nan at 269"), ([np.inf] + [1.0] * 269, "inf at 0"), ([0.0] * 270, "all weights are zero"), (["a"] * 270, "sample_weight")], ids=str)
 def test_bad_weights_are_refused(weights, what):
     _, points, _ = make_set(0)
     with pytest.raises((merganser.InputError, TypeError), match=what):

@@ -119,12 +119,12 @@ namespace {
 
 /// Validates canonical coordinates: what the search for joints relies on. @throws InputError
 void check_places(const PredictionTables& t) {
-  constexpr double kMost = 1e150;  // squares of greater ones, or their sum, would overflow
+  constexpr double kMaxCoordinate = 1e150;  // squares of greater ones, or their sum, would overflow
   const std::size_t axes = t.metric.axes;
   for (std::size_t i = 0; i < t.places.size(); ++i) {
     const double x = t.places[i];
     const double period = t.metric.periods[i % axes];
-    require(std::fabs(x) <= kMost && (period == kInfinity || (x >= 0 && x < period)),
+    require(std::fabs(x) <= kMaxCoordinate && (period == kInfinity || (x >= 0 && x < period)),
             "a coordinate out of range; allowed: within +-1e150, on periodic axes from 0 to below the period");
   }
   for (std::size_t i = 0; t.metric.sphere && i < t.places.size(); i += axes) {
