@@ -10,16 +10,16 @@ from ._arrays import number, whole
 from ._errors import InputError, UsageError
 from ._keywords import check_algorithm, warn_without_effect
 from ._linkage import cut, find_clusters, hdbscan_options, linkage
-from ._metrics import Metric
+from ._scores import ClusterScores
 from ._tree_estimator import TreeEstimator, scatter
 from .hierarchies import Clusters, CondensedClusters, SingleLinkageTree, linkage_with_other_rows, with_other_rows
 
 _OPTION_NAMES = {"selection": "cluster_selection_method", "epsilon": "cluster_selection_epsilon",
-                 "epsilon_max": "cluster_selection_epsilon_max"}
+                 "epsilon_max": "cluster_selection_epsilon_max", "persistence": "cluster_selection_persistence"}
 """Names that the estimator HDBSCAN has for parameters of hdbscan(), where they differ."""
 
 
-class HDBSCAN(TreeEstimator):
+class HDBSCAN(ClusterScores, TreeEstimator):
     """Density-based hierarchical clustering with noise (HDBSCAN*), with the parameters and defaults of sklearn.cluster.HDBSCAN.
 
     Parameters
@@ -53,9 +53,12 @@ class HDBSCAN(TreeEstimator):
     allow_single_cluster
         The root of the tree, all points, may be selected.
     store_centers
-        None, "centroid", "medoid" or "both"; not with comm.
+        None, "centroid", "medoid" or "both"; over ranks every rank gets all centres.
     copy
         Accepted: X is only read.
+    cluster_selection_persistence
+        Clusters that live for less than this difference of lambda (1 / distance) are merged with their sibling before clusters are
+        selected; from the lowest splits up, as in hdbscan.
     ties
         Order in which merges of one height are undone, of which there are many where min_samples is above 1: "sequential", one by
         one in scikit-learn's order, so that labels are scikit-learn's on this machine, except where exact_order_ is False;
@@ -82,8 +85,10 @@ class HDBSCAN(TreeEstimator):
         Number of columns of X, and their names if X was a data frame.
     centroids_, medoids_
         Centres of the clusters as store_centers requests.
-    condensed_tree_, single_linkage_tree_
-        Condensed tree and dendrogram; None on ranks other than 0.
+    condensed_tree_, single_linkage_tree_, minimum_spanning_tree_
+        Condensed tree, dendrogram and spanning tree; None on ranks other than 0.
+    outlier_scores_, cluster_persistence_, exemplars_, exemplar_indices_, relative_validity_
+        Scores of points and clusters, with the names and values of the package hdbscan.
     exact_order_
         With "sequential" True if all edges of equal weight were compared, which is given up where more than 2^34 coordinates would
         be; None with "together" and on ranks other than 0.
@@ -92,8 +97,8 @@ class HDBSCAN(TreeEstimator):
     def __init__(self, min_cluster_size=5, min_samples=None, cluster_selection_epsilon=0.0, max_cluster_size=None,
                  metric="euclidean", metric_params=None, alpha=1.0, algorithm="auto", leaf_size=40, n_jobs=None,
                  cluster_selection_method="eom", allow_single_cluster=False, store_centers=None, copy=False, *,
-                 ties="sequential", comm=None, ranks=1, model="auto", most_distances=None, forecast=None,
-                 cluster_selection_epsilon_max=None, p=None, prediction_data=None, gen_min_span_tree=None,
+                 cluster_selection_persistence=0.0, ties="sequential", comm=None, ranks=1, model="auto", most_distances=None,
+                 forecast=None, cluster_selection_epsilon_max=None, p=None, prediction_data=None, gen_min_span_tree=None,
                  core_dist_n_jobs=None, approx_min_span_tree=None, match_reference_implementation=None, memory=None):
         self.min_cluster_size = min_cluster_size
         self.min_samples = min_samples
@@ -109,6 +114,7 @@ class HDBSCAN(TreeEstimator):
         self.allow_single_cluster = allow_single_cluster
         self.store_centers = store_centers
         self.copy = copy
+        self.cluster_selection_persistence = cluster_selection_persistence
         self.ties = ties
         self.comm = comm
         self.ranks = ranks
@@ -126,14 +132,19 @@ class HDBSCAN(TreeEstimator):
 
     _labels_others = True
 
-    def fit(self, X: Any, y: Any = None) -> HDBSCAN:
-        """Computes the HDBSCAN* clusters of X, (n, d) or with metric="precomputed" (n, n). Collective with comm. `y` is ignored."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> HDBSCAN:
+        """Computes the HDBSCAN* clusters of X, (n, d) or with metric="precomputed" (n, n). Collective with comm. `y` is ignored.
+
+        `sample_weight`: number of points that each of this process's points counts as in min_cluster_size, max_cluster_size and
+        stabilities, from 0; not in core distances, which go by the min_samples-th nearest row (in fast_hdbscan they go by weight too).
+        """
         options, samples = self._check_parameters()
         warn_without_effect(self)
-        if self._on_workers(X):
+        if self._on_workers(X, sample_weight):
             return self
         forest = self._tree(X, samples, 2)
-        found = find_clusters(forest, options, self._order(samples, forest))
+        weights = self._gather_weights(sample_weight, self._count_of_rows())
+        found = find_clusters(forest, options, self._order(samples, forest), weights)
         labels, strengths = found.labels.astype(np.int64), found.probabilities
         if self._scattered:
             labels, strengths = (scatter(values, self._rows, None, self.comm) for values in (labels, strengths))
@@ -154,7 +165,7 @@ class HDBSCAN(TreeEstimator):
         options = hdbscan_options(self.min_cluster_size, self.cluster_selection_method, self.cluster_selection_epsilon,
                                   self.allow_single_cluster, most, self.ties, _OPTION_NAMES,
                                   epsilon_max=np.inf if self.cluster_selection_epsilon_max is None
-                                  else self.cluster_selection_epsilon_max)
+                                  else self.cluster_selection_epsilon_max, persistence=self.cluster_selection_persistence)
         samples = options.min_cluster_size if self.min_samples is None else whole(self.min_samples, "min_samples", 1)
         if number(self.alpha, "alpha") != 1:
             raise UsageError(f"alpha: {self.alpha}; allowed: 1.0 (distances are not scaled here)")
@@ -164,9 +175,9 @@ class HDBSCAN(TreeEstimator):
         centers = (None, "centroid", "medoid", "both")
         if self.store_centers is not None and (not isinstance(self.store_centers, str) or self.store_centers not in centers):
             raise UsageError(f"store_centers: {self.store_centers!r}; allowed: {', '.join(map(repr, centers))}")
-        if self.store_centers is not None and (self.comm is not None or self.metric == "precomputed"):
-            why = " (Cannot store centers when using a precomputed distance matrix.)" if self.comm is None else ""
-            raise UsageError(f"store_centers: {self.store_centers!r} with comm or distances{why}; allowed: None")
+        if self.store_centers is not None and isinstance(self.metric, str) and self.metric == "precomputed":
+            raise UsageError(f"store_centers: {self.store_centers!r} with distances "
+                             "(Cannot store centers when using a precomputed distance matrix.); allowed: None")
         return options, samples
 
     @property
@@ -181,7 +192,6 @@ class HDBSCAN(TreeEstimator):
         self._check_fitted()
         if self._linkage_rows is None and self._forest is not None:
             self._linkage_rows = linkage(self._forest)
-            self._forest = None
         if self._linkage_rows is None:
             return None
         return SingleLinkageTree(linkage_with_other_rows(self._linkage_rows, self._mask))
@@ -189,8 +199,10 @@ class HDBSCAN(TreeEstimator):
     def __getstate__(self) -> dict[str, Any]:
         """Returns the state for pickle: in place of the forest, which cannot be pickled, the linkage matrix (not with comm)."""
         state = self.__dict__.copy()
+        state.pop("_scores", None)  # computed again at their first use
         if self.comm is None and state.get("_forest") is not None:
             state["_linkage_rows"] = linkage(self._forest)
+            state["_saved_edges"] = self._edges()
         if "_forest" in state:
             state["_forest"] = None
         return state
@@ -207,37 +219,15 @@ class HDBSCAN(TreeEstimator):
             raise AttributeError(f"{type(self).__name__}: not fitted; allowed: after fit()")
 
     def _find_centers(self) -> None:
-        """Sets centroids_ and medoids_ of all HDBSCAN* clusters, weighted by probability, as store_centers requests. Local."""
-        metric = self._metric()
-        labels, strengths = self._of_finite(self.labels_), self._of_finite(self.probabilities_)
-        count = int(labels.max(initial=-1)) + 1
-        d = self._rows.shape[1]
+        """Sets centroids_ and medoids_ of all HDBSCAN* clusters, weighted by probability, as store_centers requests. Collective with
+        comm: every rank gets all."""
+        from ._centers import centroids, medoids
+
+        labels = range(self._count())
         if self.store_centers in ("centroid", "both"):
-            self.centroids_ = np.empty((count, d))
+            self.centroids_ = centroids(self, labels)
         if self.store_centers in ("medoid", "both"):
-            self.medoids_ = np.empty((count, d))
-        for label in range(count):
-            inside = labels == label
-            points, strength = self._rows[inside], strengths[inside]
-            if self.store_centers in ("centroid", "both"):
-                self.centroids_[label] = np.average(points, weights=strength, axis=0)
-            if self.store_centers in ("medoid", "both"):
-                self.medoids_[label] = points[_medoid(points, strength, metric)]
-
-
-_BLOCK = 1 << 22
-"""Maximum number of coordinate differences that _medoid() holds at once."""
-
-
-def _medoid(points: np.ndarray, strength: np.ndarray, metric: Metric) -> int:
-    """Returns the index of a cluster's medoid: the point with the least sum of distances to all its points, weighted by their
-    strengths of membership."""
-    sums = np.empty(len(points))
-    rows = max(1, _BLOCK // max(1, points.size))
-    for first in range(0, len(points), rows):
-        block = points[first:first + rows]
-        sums[first:first + rows] = metric.distances(block, points) @ strength
-    return int(sums.argmin())
+            self.medoids_ = medoids(self, labels)
 
 
 class SingleLinkage(TreeEstimator):

@@ -141,7 +141,8 @@ def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom"
 
 
 def hdbscan_options(min_cluster_size: Any, selection: Any, epsilon: Any, allow_single_cluster: Any, max_cluster_size: Any,
-                    ties: Any, names: dict[str, str] = {}, *, epsilon_max: Any = np.inf) -> _core.HdbscanOptions:
+                    ties: Any, names: dict[str, str] = {}, *, epsilon_max: Any = np.inf,
+                    persistence: Any = 0.0) -> _core.HdbscanOptions:
     """Converts parameters of hdbscan() to the options of find_clusters(). `names`: names of the parameters in the caller's
     function, for errors.
 
@@ -151,16 +152,18 @@ def hdbscan_options(min_cluster_size: Any, selection: Any, epsilon: Any, allow_s
         min_cluster_size=integer(min_cluster_size, names.get("min_cluster_size", "min_cluster_size")), selection=selection,
         epsilon=number(epsilon, names.get("epsilon", "epsilon")), allow_single_cluster=bool(allow_single_cluster),
         max_cluster_size=integer(max_cluster_size, names.get("max_cluster_size", "max_cluster_size")), ties=ties,
-        epsilon_max=number(epsilon_max, names.get("epsilon_max", "epsilon_max")), names=names)
+        epsilon_max=number(epsilon_max, names.get("epsilon_max", "epsilon_max")),
+        persistence=number(persistence, names.get("persistence", "persistence")), names=names)
 
 
-def find_clusters(forest: Forest, options: _core.HdbscanOptions, points: Any) -> Hdbscan:
+def find_clusters(forest: Forest, options: _core.HdbscanOptions, points: Any, weights: np.ndarray | None = None) -> Hdbscan:
     """Computes HDBSCAN* clusters of a spanning forest with validated options. Collective over the communicator of the forest.
 
     `points`: result of gather_points(), or a growth, for ties="sequential"; None: the order is that of the forest's edges alone.
+    `weights`: on rank 0 the weights of all points; None: one each.
     """
     growth, order = _sequence(forest, points) if options.sequential else (None, None)
-    found = _core.hdbscan(forest, options, growth, order)
+    found = _core.hdbscan(forest, options, growth, order, weights)
     return Hdbscan(*found, None if growth is None or found[2] is None else growth.exact)
 
 

@@ -86,6 +86,12 @@ class TreeEstimator(Estimator):
         self._others = np.where(np.isnan(array[~finite]).any(axis=1), MISSING, INFINITE)
         return np.ascontiguousarray(array[finite])
 
+    def _count_of_rows(self) -> int:
+        """Returns the number of rows of this process, finite or not. Local."""
+        if self._finite is not None:
+            return len(self._finite)
+        return self.n_features_in_ if self._rows is None else len(self._rows)  # of distances, (n, n), there are no rows of points
+
     def _of_finite(self, values: np.ndarray) -> np.ndarray:
         """Returns values of the finite rows of this process, as _rows and the trees have them, for values of all rows. Local."""
         return values if self._finite is None else values[self._finite]
@@ -174,12 +180,14 @@ class TreeEstimator(Estimator):
         columns of the fitted data."""
         return self._metric().transform(super()._fresh_rows(X))
 
-    def _on_workers(self, X: Any) -> bool:
+    def _on_workers(self, X: Any, sample_weight: Any = None) -> bool:
         """Fits X on the workers of a dask cluster and sets labels_ and probabilities_, if X is a dask array and there is such a
-        cluster; else returns False."""
+        cluster; else returns False. Raises UsageError for weights, which stay on this process."""
         client = dask_client(X) if is_dask(X) else None
         if client is None:
             return False
+        if sample_weight is not None:
+            raise UsageError("sample_weight: with an array of dask on workers; allowed: None")
         self.n_features_in_ = X.shape[1]
         self._points = self._clusters = self._linkage_rows = self._forest = self._finite = self._mask = self._rows = None
         self.labels_, self.probabilities_ = fit_on_workers(self, X, client)

@@ -21,11 +21,13 @@ class Clusters(NamedTuple):
     """Cluster that each point falls out of."""
     lambda_: np.ndarray
     """Lambda at which each point falls out of its cluster; infinite for coincident points."""
+    weights: np.ndarray | None = None
+    """Weight of each point in sizes and stabilities; None: one each."""
 
     @classmethod
     def of(cls, tree: Any) -> Clusters:
         """Converts the condensed tree of a result of merganser.hdbscan(), without a copy of the arrays by point."""
-        return cls(tree.parent, tree.size, tree.birth, tree.cluster_of, tree.lambda_)
+        return cls(tree.parent, tree.size, tree.birth, tree.cluster_of, tree.lambda_, tree.weights)
 
 
 def with_other_rows(clusters: Clusters, finite: np.ndarray | None) -> Clusters:
@@ -156,3 +158,43 @@ class SingleLinkageTree:
         from .plots import dendrogram
 
         return dendrogram(self.rows, **options)
+
+
+class MinimumSpanningTree:
+    """Minimum spanning tree of the mutual reachability distances of points, with the interface of hdbscan's."""
+
+    def __init__(self, ends: np.ndarray, distances: np.ndarray, points: np.ndarray | None = None):
+        self.ends = ends
+        """Ends of each edge, (n - 1, 2) int64, the lower first; edges are in ascending order of (distance, low, high)."""
+        self.distances = distances
+        """Mutual reachability distance of the ends of each edge."""
+        self.points = points
+        """Coordinates of the points, for plot(); None over ranks, and for precomputed distances."""
+
+    def to_numpy(self) -> np.ndarray:
+        """Returns the edges as rows (from, to, distance), (n - 1, 3) float64."""
+        return np.column_stack([self.ends.astype(np.float64), self.distances])
+
+    def to_pandas(self) -> Any:
+        """Returns the edges as a data frame: from, to (int64), distance. Needs pandas."""
+        import pandas
+
+        return pandas.DataFrame({"from": self.ends[:, 0], "to": self.ends[:, 1], "distance": self.distances})
+
+    def to_networkx(self) -> Any:
+        """Returns the tree as a graph; edges have `weight` (distance), nodes `data` (a tuple of coordinates) where these are known.
+        Needs networkx."""
+        import networkx
+
+        graph = networkx.Graph()
+        graph.add_nodes_from(range(len(self.distances) + 1))
+        graph.add_weighted_edges_from(zip(*self.ends.T.tolist(), self.distances.tolist()))
+        if self.points is not None:
+            networkx.set_node_attributes(graph, {i: tuple(row) for i, row in enumerate(self.points.tolist())}, "data")
+        return graph
+
+    def plot(self, **options: Any) -> Any:
+        """Draws the tree over the points by merganser.plots.spanning_tree(), whose options it takes. Needs matplotlib."""
+        from .plots import spanning_tree
+
+        return spanning_tree(self, **options)

@@ -1,4 +1,4 @@
-"""Plots of condensed trees and dendrograms. They need matplotlib."""
+"""Plots of condensed trees, dendrograms and spanning trees. They need matplotlib."""
 from __future__ import annotations
 
 from typing import Any
@@ -328,3 +328,74 @@ class _Top:
             if finite:
                 sizes.append(self._size(node))
         return solid, dotted, np.array(sizes, dtype=np.int64)
+
+
+_MOST_DRAWN = 32767
+"""Maximum number of points of a spanning tree that is drawn, as in hdbscan."""
+
+
+def spanning_tree(tree: Any, *, axis: Any = None, node_size: float = 40, node_color: Any = "k", node_alpha: float = 0.8,
+                  edge_alpha: float = 0.5, edge_cmap: Any = "viridis_r", edge_linewidth: float = 2, vary_line_width: bool = True,
+                  colorbar: bool = True) -> Any:
+    """Draws a minimum spanning tree over its points, with edges coloured by mutual reachability distance.
+
+    Points of more than two coordinates are drawn at their two principal components (hdbscan: t-SNE of scikit-learn).
+
+    Parameters
+    ----------
+    tree
+        minimum_spanning_tree_ of a fitted HDBSCAN.
+    axis
+        Axes of matplotlib to draw on; None: the current ones.
+    node_size, node_color, node_alpha
+        Size, colour and opacity of the points.
+    edge_alpha, edge_cmap, edge_linewidth
+        Opacity, colour map and width of the edges.
+    vary_line_width
+        Draw shorter edges wider, by the logarithm of the greatest distance over theirs.
+    colorbar
+        Draw a bar of the colours.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+
+    Raises
+    ------
+    UsageError
+        If the coordinates are not known, or there are more than 32,767 points.
+    """
+    import matplotlib.pyplot as plt
+    from matplotlib.collections import LineCollection
+
+    if tree.points is None:
+        raise UsageError("minimum_spanning_tree_: without coordinates; allowed: fitted to points in one process")
+    if len(tree.points) > _MOST_DRAWN:
+        raise UsageError(f"minimum_spanning_tree_: {len(tree.points)} points to draw; allowed: up to {_MOST_DRAWN}")
+    axis = plt.gca() if axis is None else axis
+    places = _in_plane(np.asarray(tree.points, dtype=np.float64))
+    widths = edge_linewidth
+    if vary_line_width and len(tree.distances):
+        least = tree.distances[tree.distances > 0].min(initial=np.inf)  # edges of length 0 as wide as the shortest other
+        widths = edge_linewidth * (np.log(tree.distances.max() / np.maximum(tree.distances, least)) + 1)
+    edges = LineCollection(places[tree.ends], linewidths=widths, cmap=edge_cmap, alpha=edge_alpha)
+    edges.set_array(tree.distances)
+    axis.add_collection(edges)
+    axis.scatter(*places.T, c=node_color, alpha=node_alpha, s=node_size)
+    axis.set_xticks([])
+    axis.set_yticks([])
+    if colorbar:
+        plt.colorbar(edges, ax=axis).ax.set_ylabel("Mutual reachability distance")
+    return axis
+
+
+def _in_plane(points: np.ndarray) -> np.ndarray:
+    """Returns points as two coordinates each: with a zero, as they are, or their principal components of greatest variance."""
+    if points.shape[1] == 1:
+        return np.column_stack([points, np.zeros(len(points))])
+    if points.shape[1] == 2:
+        return points
+    centred = points - points.mean(axis=0)
+    _, axes = np.linalg.eigh(centred.T @ centred)
+    return centred @ axes[:, :-3:-1]

@@ -1,6 +1,8 @@
 /// Python bindings of HDBSCAN*: cluster labels of a spanning forest's vertices, condensed trees, and validated options.
 #include "merganser/msf/hdbscan.hpp"
 
+#include "merganser/msf/cluster_scores.hpp"
+
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -48,13 +50,14 @@ E parse_choice(nb::handle given, const std::string& name, const Choices<E>& choi
 /// Constructs HdbscanOptions at `place` from Python's keyword arguments, and validates them. @throws UsageError that names the
 /// parameter as the user's function does
 void make_options(msf::HdbscanOptions* place, std::int64_t min_cluster_size, nb::handle selection, double epsilon,
-                  bool allow_single_cluster, std::int64_t max_cluster_size, nb::handle ties, double epsilon_max,
+                  bool allow_single_cluster, std::int64_t max_cluster_size, nb::handle ties, double epsilon_max, double persistence,
                   const Names& names) {
   msf::HdbscanOptions options{.min_cluster_size = min_cluster_size,
                               .epsilon = epsilon,
                               .allow_single_cluster = allow_single_cluster,
                               .max_cluster_size = max_cluster_size,
-                              .epsilon_max = epsilon_max};
+                              .epsilon_max = epsilon_max,
+                              .persistence = persistence};
   options.selection = parse_choice(selection, name_of(names, "selection"), msf::selections());
   options.ties = parse_choice(ties, name_of(names, "ties"), msf::hdbscan_ties());
   msf::check(options, [&](std::string_view field) { return name_of(names, field); });
@@ -75,12 +78,14 @@ msf::Dendrogram compute_dendrogram(const Sequence* sequence, ForestObject& fores
 
 /// Computes HDBSCAN* on one rank: dendrogram, condensed tree and labels on rank 0, then labels and probabilities are scattered to
 /// the ranks that passed the points. Collective.
+/// @param weights  on rank 0: weights of all points; empty: one each
 void cluster_forest(HdbscanResult& found, ForestObject& forest, const Sequence* sequence,
-                    const msf::HdbscanOptions& options, comm::Transport& transport) {
+                    std::span<const double> weights, const msf::HdbscanOptions& options, comm::Transport& transport) {
   const msf::Dendrogram d = compute_dendrogram(sequence, forest, transport);
   comm::agree(transport, [&] {
     if (transport.rank() != 0) return;
-    found.tree = msf::condense(d, options.min_cluster_size, options.ties);
+    found.tree = msf::condense(d, options.min_cluster_size, options.ties, weights);
+    if (options.persistence > 0) found.tree = msf::simplify(found.tree, options.persistence);
     found.labels = msf::hdbscan(found.tree, options);
   });
   found.labels.labels = own_values(found.labels.labels, forest.own(), transport);
@@ -90,7 +95,8 @@ void cluster_forest(HdbscanResult& found, ForestObject& forest, const Sequence* 
 /// Clusters the vertices of a spanning forest for merganser.hdbscan(). Collective over the forest's team. @return (labels and
 /// probabilities of this process's points, condensed tree or None on ranks other than 0, selected clusters)
 nb::tuple hdbscan(const std::shared_ptr<ForestObject>& forest, const msf::HdbscanOptions& options,
-                  std::shared_ptr<Growth> growth, std::optional<Line<std::uint32_t>> order) {
+                  std::shared_ptr<Growth> growth, std::optional<Line<std::uint32_t>> order,
+                  std::optional<Line<double>> weights) {
   std::shared_ptr<const Sequence> sequence;
   if (growth && order) sequence = std::make_shared<Sequence>(Sequence{std::move(growth), std::move(*order)});
   const auto found = std::make_shared<HdbscanResult>();
@@ -98,7 +104,8 @@ nb::tuple hdbscan(const std::shared_ptr<ForestObject>& forest, const msf::Hdbsca
   const Team& team = *forest->team();
   const bool mine = team.is_local() || team.rank() == 0;
   const auto body = [=](comm::Transport& transport, const Interrupt&) {
-    cluster_forest(*found, *forest, sequence.get(), options, transport);
+    const auto weights_of = weights ? to_span(*weights) : std::span<const double>();
+    cluster_forest(*found, *forest, sequence.get(), weights_of, options, transport);
   };
   if (team.is_local()) {
     Team(1).run(body);
@@ -190,19 +197,27 @@ void bind_hdbscan(nb::module_& m) {
           "By point: lambda at which it falls out of its cluster; infinite for points at one place. Read only, without "
           "a copy.")
       .def_prop_ro(
+          "weights",
+          [](const nb::handle& self) -> nb::object {
+            const auto& tree = nb::cast<const Tree&>(self);
+            return tree.weights.empty() ? nb::none() : numpy_view(self, tree.weights);
+          },
+          "By point: its weight; None: one each. Read only, without a copy.")
+      .def_prop_ro(
           "stabilities", [](const Tree& t) { return move_to_numpy(msf::stabilities(t)); }, kOwn,
           "By cluster: excess of mass, the sum of (lambda - birth) over the points that leave it.");
   using Options = msf::HdbscanOptions;
   nb::class_<Options>(m, "HdbscanOptions", "Parameters of HDBSCAN*, checked when they are made.")
       .def("__init__", &make_options, nb::arg("min_cluster_size"), nb::arg("selection").none(), nb::arg("epsilon"),
            nb::arg("allow_single_cluster"), nb::arg("max_cluster_size"), nb::arg("ties").none(), nb::arg("epsilon_max"),
-           nb::arg("names") = Names(), "`names`: what the caller calls the parameters, for errors.")
+           nb::arg("persistence"), nb::arg("names") = Names(), "`names`: what the caller calls the parameters, for errors.")
       .def_ro("min_cluster_size", &Options::min_cluster_size, "Fewest points of a cluster.")
       .def_prop_ro(
           "sequential", [](const Options& o) { return o.ties == msf::HdbscanTies::sequential; },
           "True if merges of one height are undone one by one.");
   m.def("hdbscan", &hdbscan, nb::arg("forest"), nb::arg("options"), nb::arg("growth").none() = nb::none(),
-        nb::arg("order").noconvert().none() = nb::none(), "Clusters of any density: see merganser.hdbscan().");
+        nb::arg("order").noconvert().none() = nb::none(), nb::arg("weights").noconvert().none() = nb::none(),
+        "Clusters of any density: see merganser.hdbscan().");
 }
 
 }  // namespace merganser::python

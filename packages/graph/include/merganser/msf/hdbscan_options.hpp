@@ -40,6 +40,9 @@ struct HdbscanOptions {
   HdbscanTies ties = HdbscanTies::together;
   /// With excess_of_mass clusters born above this distance are not selected; from 0.
   double epsilon_max = std::numeric_limits<double>::infinity();
+  double persistence =
+      0;  ///< difference of lambda below which a cluster is merged with its sibling, for simplify(), which the caller
+          ///< calls between condense() and hdbscan(); from 0
 };
 
 /// Validates all parameters of HDBSCAN*. Local.

@@ -35,12 +35,13 @@ double birth_distance(const CondensedTree& tree, std::size_t cluster) {
 ClusterFlags most_stable(const CondensedTree& tree, const HdbscanOptions& o) {
   const std::size_t count = tree.clusters.size();
   std::vector<double> own = stabilities(tree);
+  const std::vector<double> weights = cluster_weights(tree);
   std::vector<double> below(count);  // of the best choice among the clusters below
   ClusterFlags taken(count);
   const std::size_t lowest = o.allow_single_cluster ? 0 : 1;
   for (std::size_t c = count; c-- > lowest;) {
     // Children have higher numbers than their parents: in descending order below[c] is complete when c is reached.
-    const bool too_large = o.max_cluster_size > 0 && std::int64_t{tree.clusters[c].size} > o.max_cluster_size;
+    const bool too_large = o.max_cluster_size > 0 && weights[c] > static_cast<double>(o.max_cluster_size);
     const bool too_sparse = std::isfinite(o.epsilon_max) && birth_distance(tree, c) > o.epsilon_max;
     taken[c] = !(below[c] > own[c]) && !too_large && !too_sparse;
     if (c > 0) below[tree.clusters[c].parent] += taken[c] != 0 ? own[c] : below[c];
