@@ -47,8 +47,7 @@ HWY_INLINE std::uint32_t select_queries(const FilterLists& lists, int axes, doub
     VF sum = hn::Zero(f);
     for (int a = 0; a < axes; ++a) {
       const VF x = hn::LoadU(f, lists.axis[a] + q);
-      const VF gap =
-          hn::Max(hn::Max(hn::Sub(hn::Set(f, low[a]), x), hn::Sub(x, hn::Set(f, high[a]))), hn::Zero(f));
+      const VF gap = hn::Max(hn::Max(hn::Sub(hn::Set(f, low[a]), x), hn::Sub(x, hn::Set(f, high[a]))), hn::Zero(f));
       sum = hn::MulAdd(gap, gap, sum);
     }
     for (std::uint32_t bits = mask_bits(hn::Le(sum, hn::LoadU(f, lists.limit + q))); bits != 0; bits &= bits - 1)
@@ -93,7 +92,8 @@ struct AddedLeaf {
 };
 
 /// Inserts those of a vector of candidates, from `at` of the leaf on, that are within the limit into the list of query q.
-HWY_INLINE void insert_near(FilterLists& lists, std::uint32_t q, const AddedLeaf& from, std::uint32_t at, VF distances) {
+HWY_INLINE void insert_near(FilterLists& lists, std::uint32_t q, const AddedLeaf& from, std::uint32_t at,
+                            VF distances) {
   const F f;
   alignas(64) float d2[16];
   float limit = lists.limit[q];
@@ -141,7 +141,8 @@ HWY_INLINE void compare_four(FilterLists& lists, int runtime_axes, const QueryGr
       d2 = hn::MulAdd(s2, s2, d2);
       d3 = hn::MulAdd(s3, s3, d3);
     }
-    const auto near = [&](std::uint32_t i, VF d) HWY_ATTR { return hn::Le(d, hn::Set(f, lists.limit[group.query[i]])); };
+    const auto near = [&](std::uint32_t i, VF d)
+                          HWY_ATTR { return hn::Le(d, hn::Set(f, lists.limit[group.query[i]])); };
     const auto some = hn::Or(hn::Or(near(0, d0), near(1, d1)), hn::Or(near(2, d2), near(3, d3)));
     if (hn::AllFalse(f, some)) continue;
     insert_near(lists, group.query[0], from, at, d0);

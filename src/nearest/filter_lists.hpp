@@ -27,7 +27,7 @@ class FilterPoints {
     std::uint32_t begin;  ///< number of the first point in the tree
     std::uint32_t count;  ///< number of points
     std::uint32_t room;   ///< `count` rounded up to a multiple of kFilterGroup
-    float slack;          ///< bound of the absolute error of a squared distance to one of the points, R^2 2^-29 and more
+    float slack;  ///< bound of the absolute error of a squared distance to one of the points, R^2 2^-29 and more
   };
 
   /// Prepares a copy without leaves. @param extent  longest edge of the box of all points, which sets the scale
@@ -46,7 +46,9 @@ class FilterPoints {
   /// Returns leaf i in the order in which leaves were added.
   [[nodiscard]] const Leaf& leaf(std::size_t i) const { return leaves_[i]; }
   /// Returns the centre of leaf i, one coordinate per axis.
-  [[nodiscard]] const double* centre(std::size_t i) const { return centres_.data() + i * static_cast<std::size_t>(axes_); }
+  [[nodiscard]] const double* centre(std::size_t i) const {
+    return centres_.data() + i * static_cast<std::size_t>(axes_);
+  }
   /// Returns the coordinates of leaf i.
   [[nodiscard]] const float* coordinates(const Leaf& leaf) const { return coordinates_.data() + leaf.offset; }
 
@@ -60,16 +62,16 @@ class FilterPoints {
 
 /// Lists of the nearest candidates of the points of one leaf (queries) by filtered distances.
 struct FilterLists {
-  std::uint32_t first = 0;  ///< number of the first query in the tree
-  std::uint32_t count = 0;  ///< number of queries, up to kFilterQueries
-  std::uint32_t keep = 0;   ///< nearest neighbours that are looked for, below kFilterSlots
-  float slack = 0;          ///< greatest slack of the leaves compared so far
-  float worst = 0;          ///< greatest limit of all queries
-  double centre[LeafPoints::kMaxAxes];                            ///< centre of the leaf's box
-  double place[kFilterQueries][LeafPoints::kMaxAxes];             ///< coordinates by query and axis
-  float axis[LeafPoints::kMaxAxes][kFilterQueries + 16];          ///< filter coordinates by axis and query
-  float limit[kFilterQueries + 16];                               ///< by query: candidates above it are not needed; -1: no query
-  alignas(64) float distance2[kFilterQueries][kFilterSlots];      ///< filtered squared distances, ascending; infinite: free
+  std::uint32_t first = 0;                             ///< number of the first query in the tree
+  std::uint32_t count = 0;                             ///< number of queries, up to kFilterQueries
+  std::uint32_t keep = 0;                              ///< nearest neighbours that are looked for, below kFilterSlots
+  float slack = 0;                                     ///< greatest slack of the leaves compared so far
+  float worst = 0;                                     ///< greatest limit of all queries
+  double centre[LeafPoints::kMaxAxes];                 ///< centre of the leaf's box
+  double place[kFilterQueries][LeafPoints::kMaxAxes];  ///< coordinates by query and axis
+  float axis[LeafPoints::kMaxAxes][kFilterQueries + 16];  ///< filter coordinates by axis and query
+  float limit[kFilterQueries + 16];  ///< by query: candidates above it are not needed; -1: no query
+  alignas(64) float distance2[kFilterQueries][kFilterSlots];  ///< filtered squared distances, ascending; infinite: free
   alignas(64) std::uint32_t point[kFilterQueries][kFilterSlots];  ///< numbers of the candidates
 
   /// Returns the limit of a list of candidates whose `keep`-th has the filtered distance d2: what is above cannot be nearer.

@@ -108,7 +108,8 @@ class LeafSearch {
     begin_filter(leaves_, copy_->points, copy_->leaf_of[leaf], wanted_, filter_);
     worst_ = kInfinity;
     visit_all(leaf, [this](const Node& near) {
-      const auto other = static_cast<std::size_t>(copy_->leaf_of[static_cast<std::size_t>(&near - tree_.nodes().data())]);
+      const auto other =
+          static_cast<std::size_t>(copy_->leaf_of[static_cast<std::size_t>(&near - tree_.nodes().data())]);
       filter_leaf(copy_->points, other, near.box.lower.data(), near.box.upper.data(), filter_);
       worst_ = static_cast<double>(filter_.worst) / copy_->points.scale() / copy_->points.scale();
     });

@@ -47,13 +47,23 @@ struct PreparedPoints {
   PointTree<D> tree;                 ///< tree of boxes over the points that this rank owns
   std::optional<RemoteBoxes<D>> others;  ///< upper boxes of the other ranks' trees; none on one rank
   std::vector<double> core;              ///< squared core distances of the tree's points; empty: plain distances
+  NearPoints near;                       ///< nearest points of the tree's points, if they were asked for
 };
+
+/// Returns how many nearest points of each point the search for core distances keeps for the rounds: some more than it needs, so that
+/// the order by mutual reachability distances is known for the first; 0 where there would be too many.
+std::uint32_t near_points(const EuclideanOptions& options) {
+  constexpr int kMore = 4;
+  const auto most = static_cast<int>(NearPoints::kMost);
+  return static_cast<std::uint32_t>(options.min_samples > most ? 0 : std::min(options.min_samples - 1 + kMore, most));
+}
 
 /// Performs the common first part of euclidean_forest() and core_distances(): distributes the points by place, builds this rank's
 /// tree of boxes, and computes core distances where options.min_samples is above 1. Collective.
 template <std::size_t D>
 PreparedPoints<D> prepare_points(const CheckedPoints& given, comm::Transport& transport,
                                  const EuclideanOptions& options, bool remember, Report& report) {
+  // The ranks that asked are remembered where core distances go back to them; else they are for the rounds, with the lists.
   PreparedPoints<D> ground;
   // min_samples equal points have core distance 0 whatever others there are: one can stand for all.
   const auto fold = static_cast<std::uint32_t>(std::max(options.min_samples, 2));
@@ -69,8 +79,10 @@ PreparedPoints<D> prepare_points(const CheckedPoints& given, comm::Transport& tr
   }
   if (options.min_samples > 1) {
     const Report::Scope scope(report, "neighbours", transport);
+    if (!remember) ground.near.keep = near_points(options);
     ground.core = core_squares(ground.tree, static_cast<std::uint32_t>(options.min_samples), options.threads,
-                               ground.others ? &*ground.others : nullptr, transport);
+                               ground.others ? &*ground.others : nullptr, transport,
+                               ground.near.keep > 0 ? &ground.near : nullptr);
   }
   return ground;
 }
@@ -95,7 +107,11 @@ Forest compute_forest(const CheckedPoints& given, comm::Transport& transport, co
   std::vector<double> remote_bounds;
   {
     const Report::Scope scope(report, "neighbours", transport);
-    find_lists(state, options.neighbours, options.threads, make_progress(report, "neighbours", transport));
+    if (ground.near.keep > 0)
+      find_reach_lists(state, ground.near, options.neighbours, static_cast<std::uint32_t>(options.min_samples),
+                       !ground.others && state.tree.folds().empty());
+    else
+      find_lists(state, options.neighbours, options.threads, make_progress(report, "neighbours", transport));
     if (ground.others) remote_bounds = ground.others->bounds(state);
   }
   {

@@ -158,6 +158,22 @@ struct BoruvkaState {
 template <std::size_t D>
 void find_lists(BoruvkaState<D>& state, int neighbours, int threads, const std::function<void(double)>& progress = {});
 
+/// Nearest points of every point of a rank by plain distances, (squared distance, id), as the search for core distances finds them.
+struct NearPoints {
+  static constexpr std::uint32_t kMost = 15;  ///< most points per list that are kept
+
+  std::uint32_t keep = 0;            ///< points per list; 0: there are no lists
+  std::vector<std::uint32_t> point;  ///< `keep` points of the tree for each; kNone where there are no more
+};
+
+/// Begins Boruvka's rounds on this rank's points as find_lists() does, by mutual reachability distances, from the lists that the
+/// search for core distances has found, without another search. Lists may have fewer than `neighbours` entries, also none: the
+/// least edges that they do not decide are searched in the rounds. Local.
+/// @param near  lists of at least samples - 1 points; emptied
+/// @param alone  core distances are those to the (samples - 1)-th entry, as there are no other ranks and no folded points
+template <std::size_t D>
+void find_reach_lists(BoruvkaState<D>& state, NearPoints& near, int neighbours, std::uint32_t samples, bool alone);
+
 /// Result of contract(), the contraction of components of points in a Boruvka round. The best edges of the components with `keeps`
 /// are edges of the spanning tree, each once.
 struct Contraction {
