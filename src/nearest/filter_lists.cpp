@@ -32,7 +32,7 @@ HWY_INLINE std::uint32_t mask_bits(hn::Mask<F> mask) {
 }
 
 /// Writes the queries whose limits the box of a leaf is within to `near`. @return their number
-HWY_INLINE std::uint32_t select_queries(const FilterLists& lists, int axes, double scale, const double* lower,
+HWY_INLINE std::uint32_t select_queries(const FilterQueries& lists, int axes, double scale, const double* lower,
                                         const double* upper, std::uint8_t* near) {
   const F f;
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(f));
@@ -117,12 +117,12 @@ struct QueryGroup {
   float place[LeafPoints::kMaxAxes][4];
 };
 
-/// Compares four queries with the points of a leaf.
-template <int kAxes>
-HWY_INLINE void compare_four(FilterLists& lists, int runtime_axes, const QueryGroup& group, const AddedLeaf& from) {
+/// Compares four queries with the points of a leaf, and calls take(query, position in the leaf, distances) for vectors of points of
+/// which one is within a limit of the four.
+HWY_INLINE void compare_four(const FilterQueries& lists, int axes, const QueryGroup& group, const AddedLeaf& from,
+                             const auto& take) {
   const F f;
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(f));
-  const int axes = kAxes > 0 ? kAxes : runtime_axes;
   const std::size_t room = from.leaf.room;
   for (std::uint32_t at = 0; at < from.leaf.count; at += lanes) {
     VF d0 = hn::Zero(f);
@@ -145,20 +145,48 @@ HWY_INLINE void compare_four(FilterLists& lists, int runtime_axes, const QueryGr
                           HWY_ATTR { return hn::Le(d, hn::Set(f, lists.limit[group.query[i]])); };
     const auto some = hn::Or(hn::Or(near(0, d0), near(1, d1)), hn::Or(near(2, d2), near(3, d3)));
     if (hn::AllFalse(f, some)) continue;
-    insert_near(lists, group.query[0], from, at, d0);
-    insert_near(lists, group.query[1], from, at, d1);
-    insert_near(lists, group.query[2], from, at, d2);
-    insert_near(lists, group.query[3], from, at, d3);
+    take(group.query[0], at, d0);
+    take(group.query[1], at, d1);
+    take(group.query[2], at, d2);
+    take(group.query[3], at, d3);
   }
+}
+
+/// Compares the queries that the box of a leaf is near enough to with its points: take() as in compare_four().
+HWY_INLINE void compare_leaf(const FilterPoints& copy, std::size_t number, const FilterQueries& lists,
+                             const std::uint8_t* near, std::uint32_t count, const auto& take) {
+  const int axes = copy.axes();
+  const double scale = copy.scale();
+  const FilterPoints::Leaf& leaf = copy.leaf(number);
+  const AddedLeaf from{leaf, copy.coordinates(leaf)};
+  const double* const centre = copy.centre(number);
+  QueryGroup group;
+  for (std::uint32_t i = 0; i < count; i += 4) {
+    for (std::uint32_t j = 0; j < 4; ++j) {
+      // Where queries are missing, there is a limit of -1, below all distances.
+      const bool missing = i + j >= count;
+      group.query[j] = missing ? static_cast<std::uint32_t>(kMaxLeafPoints) : near[i + j];
+      const double* const place = lists.place[missing ? near[i] : near[i + j]];
+      for (int a = 0; a < axes; ++a) group.place[a][j] = static_cast<float>((place[a] - centre[a]) * scale);
+    }
+    compare_four(lists, axes, group, from, take);
+  }
+}
+
+/// Returns the greatest limit of all queries.
+HWY_INLINE float greatest_limit(const FilterQueries& lists) {
+  const F f;
+  VF worst = hn::Set(f, -1.0F);
+  for (std::uint32_t q = 0; q < lists.count; q += static_cast<std::uint32_t>(hn::Lanes(f)))
+    worst = hn::Max(worst, hn::LoadU(f, lists.limit + q));
+  return hn::GetLane(hn::MaxOfLanes(f, worst));
 }
 
 /// Body of filter_leaf(), the leaf step of the filtered search for nearest neighbours.
 void FilterLeaf(const FilterPoints& copy, std::size_t number, const double* lower, const double* upper,
                 FilterLists& lists) {
-  std::uint8_t near[kFilterQueries + 4];
-  const int axes = copy.axes();
-  const double scale = copy.scale();
-  const std::uint32_t count = select_queries(lists, axes, scale, lower, upper, near);
+  std::uint8_t near[kMaxLeafPoints + 4];
+  const std::uint32_t count = select_queries(lists, copy.axes(), copy.scale(), lower, upper, near);
   if (count == 0) return;
   const FilterPoints::Leaf& leaf = copy.leaf(number);
   if (leaf.slack > lists.slack) {
@@ -167,26 +195,40 @@ void FilterLeaf(const FilterPoints& copy, std::size_t number, const double* lowe
       lists.limit[q] = lists.limit_above(lists.distance2[q][lists.keep - 1]);
   }
   const AddedLeaf from{leaf, copy.coordinates(leaf)};
-  const double* const centre = copy.centre(number);
-  QueryGroup group;
-  for (std::uint32_t i = 0; i < count; i += 4) {
-    for (std::uint32_t j = 0; j < 4; ++j) {
-      // Where queries are missing, there is a limit of -1, below all distances.
-      const bool missing = i + j >= count;
-      group.query[j] = missing ? kFilterQueries : near[i + j];
-      const double* const place = lists.place[missing ? near[i] : near[i + j]];
-      for (int a = 0; a < axes; ++a) group.place[a][j] = static_cast<float>((place[a] - centre[a]) * scale);
-    }
-    if (axes == 8)
-      compare_four<8>(lists, axes, group, from);
-    else
-      compare_four<0>(lists, axes, group, from);
+  compare_leaf(copy, number, lists, near, count, [&](std::uint32_t q, std::uint32_t at, VF distances) HWY_ATTR {
+    insert_near(lists, q, from, at, distances);
+  });
+  lists.worst = greatest_limit(lists);
+}
+
+/// Body of OutsideSearch::visit(), the leaf step of the filtered search for nearest points of other components.
+void VisitOutside(const FilterPoints& copy, std::size_t number, const double* lower, const double* upper,
+                  OutsideSearch& search) {
+  std::uint8_t near[kMaxLeafPoints + 4];
+  FilterQueries& queries = search.queries;
+  const std::uint32_t count = select_queries(queries, copy.axes(), copy.scale(), lower, upper, near);
+  if (count == 0) return;
+  const FilterPoints::Leaf& leaf = copy.leaf(number);
+  if (leaf.slack > queries.slack) {
+    queries.slack = leaf.slack;
+    for (std::uint32_t q = 0; q < queries.count; ++q)
+      if (queries.limit[q] >= 0) queries.limit[q] = search.base[q] + queries.slack;
   }
-  const F f;
-  const auto lanes = static_cast<std::uint32_t>(hn::Lanes(f));
-  VF worst = hn::Set(f, -1.0F);
-  for (std::uint32_t q = 0; q < lists.count; q += lanes) worst = hn::Max(worst, hn::LoadU(f, lists.limit + q));
-  lists.worst = hn::GetLane(hn::MaxOfLanes(f, worst));
+  compare_leaf(copy, number, queries, near, count, [&](std::uint32_t q, std::uint32_t at, VF distances) HWY_ATTR {
+    const F f;
+    alignas(64) float d2[16];
+    std::uint32_t bits = mask_bits(hn::Le(distances, hn::Set(f, queries.limit[q])));
+    if (bits == 0) return;
+    hn::Store(distances, f, d2);
+    const std::uint32_t own = search.component[queries.first + q];
+    for (; bits != 0; bits &= bits - 1) {
+      const auto lane = static_cast<std::uint32_t>(__builtin_ctz(bits));
+      const std::uint32_t point = leaf.begin + at + lane;
+      if (at + lane < leaf.count && d2[lane] <= queries.limit[q] && search.component[point] != own)
+        search.offer(q, point);
+    }
+  });
+  queries.worst = greatest_limit(queries);
 }
 
 }  // namespace merganser::nearest::HWY_NAMESPACE
@@ -196,8 +238,12 @@ HWY_AFTER_NAMESPACE();
 namespace merganser::nearest {
 
 HWY_EXPORT(FilterLeaf);
+HWY_EXPORT(VisitOutside);
 
-FilterPoints::FilterPoints(int axes, double extent) : axes_(axes), scale_(std::ldexp(1.0, -std::ilogb(extent))) {}
+void FilterPoints::begin(int axes, double extent) {
+  axes_ = axes;
+  scale_ = std::ldexp(1.0, -std::ilogb(extent));
+}
 
 void FilterPoints::add(const LeafPoints& points, const double* lower, const double* upper, std::uint32_t begin,
                        std::uint32_t end) {
@@ -218,26 +264,53 @@ void FilterPoints::add(const LeafPoints& points, const double* lower, const doub
   leaves_.push_back(leaf);
 }
 
+void FilterQueries::begin(const LeafPoints& points, const FilterPoints& copy, const FilterPoints::Leaf& leaf,
+                          const double* centre_of_leaf) {
+  first = leaf.begin;
+  count = leaf.count;
+  slack = leaf.slack;
+  std::copy_n(centre_of_leaf, copy.axes(), centre);
+  const float* from = copy.coordinates(leaf);
+  for (int a = 0; a < copy.axes(); ++a, from += leaf.room) {
+    std::copy_n(from, leaf.room, axis[a]);
+    const double* const at = points.axis[static_cast<std::size_t>(a)] + first;
+    for (std::uint32_t q = 0; q < count; ++q) place[q][a] = at[q];
+  }
+  std::fill_n(limit, kMaxLeafPoints + 16, -1.0F);
+  worst = -1;
+}
+
 void begin_filter(const LeafPoints& points, const FilterPoints& copy, std::size_t leaf, std::uint32_t keep,
                   FilterLists& lists) {
   constexpr float kInfinite = std::numeric_limits<float>::infinity();
-  const FilterPoints::Leaf& from = copy.leaf(leaf);
-  lists.first = from.begin;
-  lists.count = from.count;
+  lists.begin(points, copy, copy.leaf(leaf), copy.centre(leaf));
   lists.keep = keep;
-  lists.slack = from.slack;
-  std::copy_n(copy.centre(leaf), copy.axes(), lists.centre);
-  const float* axis = copy.coordinates(from);
-  for (int a = 0; a < copy.axes(); ++a, axis += from.room) {
-    std::copy_n(axis, from.room, lists.axis[a]);
-    const double* const at = points.axis[static_cast<std::size_t>(a)] + from.begin;
-    for (std::uint32_t q = 0; q < from.count; ++q) lists.place[q][a] = at[q];
-  }
-  std::fill_n(lists.limit, kFilterQueries + 16, -1.0F);
   std::fill_n(lists.limit, lists.count, kInfinite);
   lists.worst = kInfinite;
   std::fill_n(lists.distance2[0], lists.count * kFilterSlots, kInfinite);
   std::fill_n(lists.point[0], lists.count * kFilterSlots, 0U);
+}
+
+void OutsideSearch::begin(const LeafPoints& points, const FilterPoints& copy, std::uint32_t leaf,
+                          const std::uint32_t* components) {
+  copy_ = &copy;
+  component = components;
+  queries.begin(points, copy, copy.leaf(leaf), copy.centre(leaf));
+  reach_ = -1;
+}
+
+void OutsideSearch::set_limit(std::uint32_t q, double d2) {
+  constexpr double kMost = 1e37;  // beyond, single precision has no room for products
+  const double scaled = d2 * copy_->scale() * copy_->scale();
+  base[q] = scaled < kMost ? static_cast<float>(scaled * (1 + 0x1p-12)) : std::numeric_limits<float>::infinity();
+  queries.limit[q] = base[q] + queries.slack;
+  queries.worst = std::max(queries.worst, queries.limit[q]);
+  reach_ = std::max(reach_, d2);
+}
+
+void OutsideSearch::visit(std::uint32_t leaf, const double* lower, const double* upper) {
+  MERGANSER_DISPATCH(VisitOutside)(*copy_, leaf, lower, upper, *this);
+  reach_ = static_cast<double>(queries.worst) / copy_->scale() / copy_->scale();
 }
 
 void filter_leaf(const FilterPoints& copy, std::size_t leaf, const double* lower, const double* upper,

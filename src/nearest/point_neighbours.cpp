@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "merganser/base/parallel.hpp"
 #include "src/nearest/filter_lists.hpp"
@@ -11,36 +10,12 @@
 namespace merganser::nearest {
 namespace {
 
-/// Single-precision copy of a tree's points, with the number of the leaf by node.
-struct FilterCopy {
-  FilterPoints points;
-  std::vector<std::uint32_t> leaf_of;
-};
-
-/// Makes the single-precision copy of the points of a tree; none where the filter is of no use.
-template <std::size_t D>
-std::optional<FilterCopy> make_copy(const PointTree<D>& tree, const NeighbourSearch& search) {
-  const Metric<D>& metric = tree.metric();
-  if (search.core != nullptr || !metric.plain() || metric.sphere || search.keep >= kFilterSlots || tree.size() == 0)
-    return {};
-  const Bounds<D>& all = tree.bounds();
-  if (!FilterPoints::is_usable(all.extent(all.widest()))) return {};
-  const LeafPoints points = leaf_points(tree, nullptr);
-  FilterCopy copy{{points.axes, all.extent(all.widest())}, std::vector<std::uint32_t>(tree.nodes().size())};
-  for (std::size_t i = 0; i < tree.leaves().size(); ++i) {
-    const auto& node = tree.nodes()[tree.leaves()[i]];
-    copy.leaf_of[tree.leaves()[i]] = static_cast<std::uint32_t>(i);
-    copy.points.add(points, node.box.lower.data(), node.box.upper.data(), node.begin, node.end);
-  }
-  return copy;
-}
-
 /// Search for the nearest neighbours of the points of one leaf of a point tree at a time, with buffers that are reused. One per
 /// thread.
 template <std::size_t D>
 class LeafSearch {
  public:
-  LeafSearch(const PointTree<D>& tree, const NeighbourSearch& search, const FilterCopy* copy)
+  LeafSearch(const PointTree<D>& tree, const NeighbourSearch& search, const FilterPoints* copy)
       : tree_(tree),
         keep_((search.keep + 7) / 8 * 8),
         wanted_(search.keep),
@@ -105,13 +80,12 @@ class LeafSearch {
       --skip_;
       return false;
     }
-    begin_filter(leaves_, copy_->points, copy_->leaf_of[leaf], wanted_, filter_);
+    begin_filter(leaves_, *copy_, copy_->leaf_of(leaf), wanted_, filter_);
     worst_ = kInfinity;
     visit_all(leaf, [this](const Node& near) {
-      const auto other =
-          static_cast<std::size_t>(copy_->leaf_of[static_cast<std::size_t>(&near - tree_.nodes().data())]);
-      filter_leaf(copy_->points, other, near.box.lower.data(), near.box.upper.data(), filter_);
-      worst_ = static_cast<double>(filter_.worst) / copy_->points.scale() / copy_->points.scale();
+      const auto other = copy_->leaf_of(static_cast<std::uint32_t>(&near - tree_.nodes().data()));
+      filter_leaf(*copy_, other, near.box.lower.data(), near.box.upper.data(), filter_);
+      worst_ = static_cast<double>(filter_.worst) / copy_->scale() / copy_->scale();
     });
     const bool found = select_exactly();
     misses_ = found ? misses_ / 2 : std::min(2 * misses_ + 1, 63U);
@@ -160,7 +134,7 @@ class LeafSearch {
   std::uint32_t keep_;                // length of a neighbour list, a multiple of 8
   std::uint32_t wanted_;              // nearest neighbours that are looked for
   LeafPoints leaves_;                 // view of the tree's points for scans
-  const FilterCopy* copy_;            // points in single precision; null: the filter cannot be used
+  const FilterPoints* copy_;          // points in single precision; null: the filter cannot be used
   std::uint32_t skip_ = 0;            // leaves that are searched without the filter next
   std::uint32_t misses_ = 0;          // leaves to skip after the last failure of the filter; halved by a success
   FilterLists filter_{};              // candidates of the points of the leaf
@@ -182,10 +156,11 @@ void detail::AllNeighbours<D>::find(const PointTree<D>& tree, const NeighbourSea
   constexpr std::size_t kOften = 512;
   const auto& leaves = tree.leaves();
   const auto caller = std::this_thread::get_id();
-  const std::optional<FilterCopy> copy = make_copy(tree, search);
+  const bool filters = search.core == nullptr && search.keep < kFilterSlots;
+  const FilterPoints copy = filters ? FilterPoints(tree) : FilterPoints();
   std::atomic<std::size_t> done{0};
   share_loop(search.threads, leaves.size(), [&](std::size_t begin, std::size_t end) {
-    LeafSearch<D> leaf_search(tree, search, copy ? &*copy : nullptr);
+    LeafSearch<D> leaf_search(tree, search, copy.empty() ? nullptr : &copy);
     for (std::size_t i = begin; i < end; ++i) {
       store(leaf_search(leaves[i]));
       const std::size_t all = done.fetch_add(1, std::memory_order_relaxed);

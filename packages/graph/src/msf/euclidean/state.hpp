@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "merganser/graphs/edges.hpp"
+#include "merganser/nearest/filter_points.hpp"
 #include "merganser/nearest/leaf_scan.hpp"
 #include "src/msf/euclidean/search_names.hpp"
 
@@ -142,6 +143,10 @@ struct BoruvkaState {
   [[nodiscard]] Found search_near(const Seeker<D>& seeker, const Key& limit);
   void search_leaf(std::uint32_t leaf, const Seeker<D>& seeker, Key& least, Found& found) const;
   void record_found(std::uint32_t v, const Found& found, const Key& limit);
+  /// Searches for the nearest points of other components to all points of a leaf that need it, together, with the single-precision
+  /// filter.
+  void search_filtered(std::uint32_t leaf, const std::vector<Key>& ceiling);
+  class FilteredSearch;
 
   /// Result of gather_near(): leaves near the leaf for whose points searches are made, with their boxes as a structure of arrays.
   struct NearLeaves {
@@ -151,6 +156,9 @@ struct BoruvkaState {
     std::vector<double> d2;                    ///< by leaf: squared distance of its box to the present seeker
   };
   NearLeaves near_;
+  nearest::FilterPoints
+      filter_;                ///< single-precision copy of the points, once searches need it; empty: they do without
+  bool filter_made_ = false;  ///< `filter_` is what it will be
 };
 
 /// Begins Boruvka's rounds on this rank's points: computes the neighbour lists of all points, and makes each a component. Local.
