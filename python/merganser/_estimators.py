@@ -12,7 +12,7 @@ from ._errors import InputError, UsageError
 from ._estimator_base import Estimator, num_threads
 from ._linkage import cut, find_clusters, hdbscan_options, linkage
 from ._precomputed import growth_from_distances, tree_from_distances
-from ._trees import Forest, euclidean_tree, gather_points
+from ._trees import Forest, euclidean_tree, points_of_tree, tree_with_cores
 from .hierarchies import Clusters, CondensedClusters, SingleLinkageTree
 
 _METRICS = {
@@ -56,6 +56,8 @@ class _TreeEstimator(Estimator):
                 raise InputError(f"min_samples: {min_samples}; allowed: at most the {array.shape[0]} points")
         search = self._search()
         self._points = array
+        if getattr(self, "ties", None) == "sequential":
+            return tree_with_cores(array, min_samples, search)
         return euclidean_tree(array, min_samples=min_samples, **search)
 
     def _on_workers(self, X: Any) -> bool:
@@ -180,7 +182,7 @@ class HDBSCAN(_TreeEstimator):
         if self._on_workers(X):
             return self
         forest = self._tree(X, samples, 2)
-        found = find_clusters(forest, options, self._order(samples))
+        found = find_clusters(forest, options, self._order(samples, forest))
         self.labels_ = found.labels.astype(np.int64)
         self.probabilities_ = found.probabilities
         self._clusters = None if found.tree is None else Clusters.of(found.tree)
@@ -191,13 +193,13 @@ class HDBSCAN(_TreeEstimator):
             self._find_centers()
         return self
 
-    def _order(self, samples: int) -> Any:
+    def _order(self, samples: int, forest: Forest) -> Any:
         """Returns the argument `points` of hdbscan(), which determines scikit-learn's order of edges of equal weight: a growth of
         precomputed distances or gathered points; None with ties="together". Collective with comm."""
         growth, self._growth = self._growth, None
         if self.ties != "sequential":
             return None
-        return growth if self._points is None else gather_points(self._points, min_samples=samples, **self._search())
+        return growth if self._points is None else points_of_tree(self._points, samples, self._search(), forest)
 
     def _check_parameters(self) -> tuple[_core.HdbscanOptions, int]:
         """Validates all parameters of HDBSCAN, and returns the options of hdbscan() and the effective min_samples. Raises
