@@ -300,9 +300,9 @@ void OutsideSearch::begin(const LeafPoints& points, const FilterPoints& copy, st
 }
 
 void OutsideSearch::set_limit(std::uint32_t q, double d2) {
-  constexpr double kMost = 1e37;  // beyond, single precision has no room for products
+  constexpr double kMax = 1e37;  // beyond, single precision has no room for products
   const double scaled = d2 * copy_->scale() * copy_->scale();
-  base[q] = scaled < kMost ? static_cast<float>(scaled * (1 + 0x1p-12)) : std::numeric_limits<float>::infinity();
+  base[q] = scaled < kMax ? static_cast<float>(scaled * (1 + 0x1p-12)) : std::numeric_limits<float>::infinity();
   queries.limit[q] = base[q] + queries.slack;
   queries.worst = std::max(queries.worst, queries.limit[q]);
   reach_ = std::max(reach_, d2);

@@ -22,6 +22,16 @@ def test_an_example_says_what_it_finds(name):
     assert SAYS[name] in done.stdout
 
 
+def test_the_comparison_runs_without_the_other_programs():
+    command = [sys.executable, FOLDER / "compare_hdbscan.py", "--points", "600", "--dimensions", "2,8", "--data", "uniform,blobs",
+               "--programs", "merganser,no_such_program", "--repeat", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120 * PATIENCE)
+    assert done.returncode == 0, done.stderr
+    assert "not installed: no_such_program" in done.stdout
+    assert "blobs, 600 points, 8D" in done.stdout and "uniform, 600 points, 2D" in done.stdout
+    assert done.stdout.count("1.0000") == 4, done.stdout
+
+
 def test_the_example_over_ranks_finds_the_same_tree():
     mpi = pytest.importorskip("test_mpi")
     if mpi.LAUNCHER is None:

@@ -54,11 +54,11 @@ struct PreparedPoints {
 /// the order by mutual reachability distances is known for the first; 0 where there would be too many.
 std::uint32_t near_points(const EuclideanOptions& options) {
   constexpr int kMore = 4;
-  const auto most = static_cast<int>(NearPoints::kMost);
+  const auto most = static_cast<int>(NearPoints::kMax);
   return static_cast<std::uint32_t>(options.min_samples > most ? 0 : std::min(options.min_samples - 1 + kMore, most));
 }
 
-/// What prepare_points() is called for.
+/// Purpose of a call of prepare_points(): core distances, a spanning tree of points, or both.
 struct Purpose {
   bool returns_cores;  ///< core distances go back to the ranks that passed the points
   bool makes_tree;     ///< a spanning tree is computed, which uses the lists of nearest points

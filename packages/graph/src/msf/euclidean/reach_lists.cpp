@@ -68,7 +68,7 @@ class ReachLists {
   std::uint32_t keep_;    ///< nearest points of each point
   std::uint32_t within_;  ///< the distance to so many of them is not above the core distance
   std::uint32_t size_ = 0;
-  std::array<ReachEntry, NearPoints::kMost> list_;  ///< entries of the present point, sorted
+  std::array<ReachEntry, NearPoints::kMax> list_;  ///< entries of the present point, sorted
 };
 
 }  // namespace
@@ -86,7 +86,7 @@ void find_reach_lists(BoruvkaState<D>& state, NearPoints& near, int neighbours, 
   state.components = n;
   // In place: a list is not longer than the one that it is made of.
   state.list = std::move(near.point);
-  std::array<std::uint32_t, NearPoints::kMost> row;
+  std::array<std::uint32_t, NearPoints::kMax> row;
   ReachLists<D> lists(state, near, alone ? samples - 1 : 0);
   for (std::uint32_t v = 0; v < n; ++v) {
     std::copy_n(state.list.begin() + static_cast<std::ptrdiff_t>(std::size_t{v} * near.keep), near.keep, row.begin());

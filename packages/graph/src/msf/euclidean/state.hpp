@@ -168,7 +168,7 @@ void find_lists(BoruvkaState<D>& state, int neighbours, int threads, const std::
 
 /// Nearest points of every point of a rank by plain distances, (squared distance, id), as the search for core distances finds them.
 struct NearPoints {
-  static constexpr std::uint32_t kMost = 15;  ///< most points per list that are kept
+  static constexpr std::uint32_t kMax = 15;  ///< most points per list that are kept
 
   std::uint32_t keep = 0;            ///< points per list; 0: there are no lists
   std::vector<std::uint32_t> point;  ///< `keep` points of the tree for each; kNone where there are no more
