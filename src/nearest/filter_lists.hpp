@@ -6,15 +6,17 @@
 namespace merganser::nearest {
 
 inline constexpr std::uint32_t kFilterSlots = 16;  // candidates in a list
+// Most neighbours that are looked for: room is left for candidates that rounding cannot tell from the last of them.
+inline constexpr std::uint32_t kMaxFilterKeep = kFilterSlots - 2;
 
 /// Lists of the nearest candidates of the points of one leaf (queries) by filtered distances.
 struct FilterLists : FilterQueries {
-  std::uint32_t keep = 0;  ///< nearest neighbours that are looked for, below kFilterSlots
+  std::uint32_t keep = 0;  ///< nearest neighbours that are looked for, up to kMaxFilterKeep
   alignas(64) float distance2[kMaxLeafPoints][kFilterSlots];  ///< filtered squared distances, ascending; infinite: free
   alignas(64) std::uint32_t point[kMaxLeafPoints][kFilterSlots];  ///< numbers of the candidates
 
   /// Returns the limit of a list of candidates whose `keep`-th has the filtered distance d2: what is above cannot be nearer.
-  [[nodiscard]] float limit_above(float d2) const { return d2 * (1 + 1.0F / 2048) + slack; }
+  [[nodiscard]] float limit_above(float d2) const { return d2 * (1 + 1.0F / 4000) + slack; }
 };
 
 /// Begins the lists of candidates of the points of a leaf. Local.

@@ -96,13 +96,18 @@ class LeafSearch {
   /// Selects the nearest neighbours from the lists of the filter by exact distances, (distance, id). @return false if a list may lack
   /// one
   [[nodiscard]] bool select_exactly() {
-    std::array<Neighbour, kFilterSlots> found;
+    // All lists are looked at before the first is written: the search without the filter begins with empty ones.
+    std::array<std::uint32_t, kMaxLeafPoints> sizes;
     for (std::uint32_t q = 0; q < filter_.count; ++q) {
       const float* const d2 = filter_.distance2[q];
+      sizes[q] = 0;
+      while (sizes[q] < kFilterSlots && d2[sizes[q]] <= filter_.limit[q]) ++sizes[q];
+      if (sizes[q] == kFilterSlots) return false;
+    }
+    std::array<Neighbour, kFilterSlots> found;
+    for (std::uint32_t q = 0; q < filter_.count; ++q) {
       const Place<D> at = tree_.at(filter_.first + q);
-      std::uint32_t size = 0;
-      while (size < kFilterSlots && d2[size] <= filter_.limit[q]) ++size;
-      if (size == kFilterSlots) return false;
+      const std::uint32_t size = sizes[q];
       for (std::uint32_t i = 0; i < size; ++i) {
         const std::uint32_t u = filter_.point[q][i];
         const Neighbour next{tree_.metric().distance2(at, tree_.at(u)), tree_.id(u), u};
@@ -156,7 +161,7 @@ void detail::AllNeighbours<D>::find(const PointTree<D>& tree, const NeighbourSea
   constexpr std::size_t kOften = 512;
   const auto& leaves = tree.leaves();
   const auto caller = std::this_thread::get_id();
-  const bool filters = search.core == nullptr && search.keep < kFilterSlots;
+  const bool filters = search.core == nullptr && search.keep <= kMaxFilterKeep;
   const FilterPoints copy = filters ? FilterPoints(tree) : FilterPoints();
   std::atomic<std::size_t> done{0};
   share_loop(search.threads, leaves.size(), [&](std::size_t begin, std::size_t end) {

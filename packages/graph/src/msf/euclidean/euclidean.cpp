@@ -54,8 +54,10 @@ struct PreparedPoints {
 /// the order by mutual reachability distances is known for the first; 0 where there would be too many.
 std::uint32_t near_points(const EuclideanOptions& options) {
   constexpr int kMore = 4;
-  const auto most = static_cast<int>(NearPoints::kMax);
-  return static_cast<std::uint32_t>(options.min_samples > most ? 0 : std::min(options.min_samples - 1 + kMore, most));
+  constexpr int kMax = 14;  // up to so many, the search filters in single precision
+  static_assert(kMax <= static_cast<int>(NearPoints::kMax));
+  const int needed = options.min_samples - 1;
+  return static_cast<std::uint32_t>(needed > kMax ? 0 : std::min(needed + kMore, kMax));
 }
 
 /// Purpose of a call of prepare_points(): core distances, a spanning tree of points, or both.
