@@ -13,7 +13,7 @@ from ._estimator_base import Estimator, num_threads
 from ._metrics import Metric, of_bits, parse_metric
 from ._pairs import AllPairs, growth_by_pairs, previous, raise_on_all, tree_by_pairs
 from ._precomputed import SparseTree, growth_from_distances, sparse_distances, tree_from_distances, warn_if_infinite
-from ._trees import Forest, euclidean_tree, gather_points, minimum_spanning_forest
+from ._trees import Forest, euclidean_tree, minimum_spanning_forest, points_of_tree, tree_with_cores
 
 INFINITE, MISSING = -2, -3
 """Labels of rows with infinite numbers and of rows with missing ones, as scikit-learn's HDBSCAN has them."""
@@ -48,6 +48,8 @@ class TreeEstimator(Estimator):
             return self._tree_by_pairs(array, metric, min_samples)
         self._searched = metric.search
         self._points = self._transformed(metric, array)
+        if getattr(self, "ties", None) == "sequential":
+            return tree_with_cores(self._points, min_samples, self._search())
         return euclidean_tree(self._points, min_samples=min_samples, **self._search())
 
     def _metric(self) -> Metric:
@@ -166,7 +168,7 @@ class TreeEstimator(Estimator):
             return None
         if self._points is None:
             return growth
-        gathered = gather_points(self._points, min_samples=samples, **self._search())
+        gathered = points_of_tree(self._points, samples, self._search(), forest)
         if not self._metric().brute:
             return gathered
         growth = _core.grow(forest, gathered)

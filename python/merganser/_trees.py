@@ -108,9 +108,24 @@ def gather_points(points: Any, *, min_samples: int = 1, box: Any = None, periodi
                                                    model, most_distances, forecast))
 
 
-def _search_arguments(points: Any, min_samples: int, box: Any, periodic: Any, metric: str, angle: str, ids: Any, comm: Any,
-                      ranks: int, threads: int, model: str, most_distances: int | None,
-                      forecast: Callable[[PairsForecast], None] | None) -> tuple[Any, ...]:
+def tree_with_cores(points: Any, min_samples: int, search: dict[str, Any]) -> Forest:
+    """Computes euclidean_tree() of points, and keeps their core distances for points_of_tree(). Collective with `comm`.
+
+    `search`: keyword arguments of euclidean_tree() but min_samples.
+    """
+    return _core.euclidean_tree(*_search_arguments(points, min_samples=min_samples, **search), keep_cores=True)
+
+
+def points_of_tree(points: Any, min_samples: int, search: dict[str, Any], tree: Forest) -> Any:
+    """Gathers points as gather_points() does, with the core distances that tree_with_cores() of the same arguments has kept.
+    Collective with `comm`."""
+    return _core.gather_points(*_search_arguments(points, min_samples=min_samples, **search), tree=tree)
+
+
+def _search_arguments(points: Any, min_samples: int, box: Any = None, periodic: Any = False, metric: str = "euclidean",
+                      angle: str = "radians", ids: Any = None, comm: Any = None, ranks: int = 1, threads: int = 1,
+                      model: str = "auto", most_distances: int | None = None,
+                      forecast: Callable[[PairsForecast], None] | None = None) -> tuple[Any, ...]:
     """Validates the arguments of euclidean_tree() and gather_points(), searches among points, and converts them to those of the
     functions of _core. Raises InputError, UsageError or TypeError."""
     array = rows(points, "points")

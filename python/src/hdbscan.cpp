@@ -50,8 +50,8 @@ E parse_choice(nb::handle given, const std::string& name, const Choices<E>& choi
 /// Constructs HdbscanOptions at `place` from Python's keyword arguments, and validates them. @throws UsageError that names the
 /// parameter as the user's function does
 void make_options(msf::HdbscanOptions* place, std::int64_t min_cluster_size, nb::handle selection, double epsilon,
-                  bool allow_single_cluster, std::int64_t max_cluster_size, nb::handle ties, double epsilon_max, double persistence,
-                  const Names& names) {
+                  bool allow_single_cluster, std::int64_t max_cluster_size, nb::handle ties, double epsilon_max,
+                  double persistence, const Names& names) {
   msf::HdbscanOptions options{.min_cluster_size = min_cluster_size,
                               .epsilon = epsilon,
                               .allow_single_cluster = allow_single_cluster,
@@ -210,7 +210,8 @@ void bind_hdbscan(nb::module_& m) {
   nb::class_<Options>(m, "HdbscanOptions", "Parameters of HDBSCAN*, checked when they are made.")
       .def("__init__", &make_options, nb::arg("min_cluster_size"), nb::arg("selection").none(), nb::arg("epsilon"),
            nb::arg("allow_single_cluster"), nb::arg("max_cluster_size"), nb::arg("ties").none(), nb::arg("epsilon_max"),
-           nb::arg("persistence"), nb::arg("names") = Names(), "`names`: what the caller calls the parameters, for errors.")
+           nb::arg("persistence"), nb::arg("names") = Names(),
+           "`names`: what the caller calls the parameters, for errors.")
       .def_ro("min_cluster_size", &Options::min_cluster_size, "Fewest points of a cluster.")
       .def_prop_ro(
           "sequential", [](const Options& o) { return o.ties == msf::HdbscanTies::sequential; },

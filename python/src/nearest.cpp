@@ -8,6 +8,7 @@
 #include "merganser/msf/gathered_points.hpp"
 #include "merganser/msf/new_points.hpp"
 #include "python/src/forecast.hpp"
+#include "python/src/forest.hpp"
 #include "python/src/points.hpp"
 #include "python/src/themes.hpp"
 
@@ -35,12 +36,13 @@ struct PointSearch {
   msf::PointSpace space;
   msf::EuclideanOptions options;
   std::shared_ptr<ForecastCallback> ask;
-  msf::GatheredPoints gathered;      ///< result of gather_points(), on rank 0
-  std::vector<std::int64_t> joined;  ///< id of the fitted point of least mutual reachability distance, by new point
-  bool want_nearest = false;         ///< `nearest` is asked for, on all ranks
-  std::vector<double> nearest;       ///< distance of each new point to the nearest fitted point; empty: not asked for
-  std::vector<double> reach;         ///< mutual reachability distance of each new point to that fitted point
-  std::vector<double> found_cores;   ///< result of core_distances(), by fitted point of this process
+  std::shared_ptr<ForestObject> tree;  ///< spanning tree of the points that keeps their core distances; null: none
+  msf::GatheredPoints gathered;        ///< result of gather_points(), on rank 0
+  std::vector<std::int64_t> joined;    ///< id of the fitted point of least mutual reachability distance, by new point
+  bool want_nearest = false;           ///< `nearest` is asked for, on all ranks
+  std::vector<double> nearest;         ///< distance of each new point to the nearest fitted point; empty: not asked for
+  std::vector<double> reach;           ///< mutual reachability distance of each new point to that fitted point
+  std::vector<double> found_cores;     ///< result of core_distances(), by fitted point of this process
 };
 
 /// Returns the rows of an array of points that this rank searches: a share of one array if all ranks are threads of this process
@@ -62,13 +64,21 @@ std::shared_ptr<PointSearch> make_task(Rows<double> points, std::optional<Line<s
   return task;
 }
 
-/// Computes the core distances of all ranks' points and gathers points and distances on rank 0; runs on one rank. Collective.
+/// Returns the core distances of the points that one rank searches; none where distances are plain.
+std::vector<double> share_of(const std::vector<double>& cores, RowRange share) {
+  if (cores.empty()) return {};
+  return {cores.begin() + static_cast<std::ptrdiff_t>(share.begin),
+          cores.begin() + static_cast<std::ptrdiff_t>(share.begin + share.size())};
+}
+
+/// Computes the core distances of all ranks' points, unless the tree keeps them, and gathers points and distances on rank 0; runs on one rank. Collective.
 void gather_fitted_points(PointSearch& task, bool here, comm::Transport& transport, const Interrupt& interrupt) {
   msf::Report report;
   interrupt.watch(report);
   const RowRange share = local_rows(task.points.shape(0), here, transport);
-  auto gathered =
-      msf::gather_points(select_points(task.points, task.ids, task.space, share), transport, task.options, report);
+  const auto set = select_points(task.points, task.ids, task.space, share);
+  auto gathered = task.tree ? msf::gather_points(set, share_of(task.tree->cores(), share), transport)
+                            : msf::gather_points(set, transport, task.options, report);
   if (transport.rank() == 0 || !here) task.gathered = std::move(gathered);
 }
 
@@ -78,9 +88,10 @@ std::shared_ptr<msf::GatheredPoints> gather_points(const std::shared_ptr<Team>& 
                                                    std::optional<Line<std::uint64_t>> ids, const std::string& metric,
                                                    const std::string& angle, const std::vector<Axis>& periodic,
                                                    int min_samples, int threads, std::int64_t most_distances,
-                                                   nb::object forecast) {
+                                                   nb::object forecast, std::shared_ptr<ForestObject> tree) {
   const auto task = make_task(std::move(points), std::move(ids),
                               {metric, min_samples, threads, most_distances, std::move(forecast), angle, periodic});
+  task->tree = std::move(tree);
   run_with_forecast(*task->ask, [&] {
     team->run([task, here = team->is_local()](comm::Transport& transport, const Interrupt& interrupt) {
       gather_fitted_points(*task, here, transport, interrupt);
@@ -169,6 +180,7 @@ void bind_nearest(nb::module_& m) {
   m.def("gather_points", &gather_points, nb::arg("team"), nb::arg("points").noconvert(),
         nb::arg("ids").noconvert().none(), nb::arg("metric"), nb::arg("angle"), nb::arg("periodic"),
         nb::arg("min_samples"), nb::arg("threads"), nb::arg("most_distances"), nb::arg("forecast"),
+        nb::arg("tree").none() = nb::none(),
         "Gathers all points and their core distances on rank 0: see merganser.gather_points(). Collective.");
   m.def("core_distances", &core_distances, nb::arg("team"), nb::arg("points").noconvert(),
         nb::arg("ids").noconvert().none(), nb::arg("metric"), nb::arg("min_samples"), nb::arg("threads"),

@@ -30,9 +30,11 @@ struct PointTask {
   msf::PointSpace space;
   msf::EuclideanOptions options;
   std::shared_ptr<ForecastCallback> ask;
-  Numbering own;        ///< vertices of the tree that this process passed
-  msf::Forest forest;   ///< edges that this process holds
-  ForestShares shares;  ///< edges found by ranks that are threads of this process
+  bool keeps_cores = false;   ///< core distances are kept for gather_points()
+  std::vector<double> cores;  ///< core distances of the points of this process
+  Numbering own;              ///< vertices of the tree that this process passed
+  msf::Forest forest;         ///< edges that this process holds
+  ForestShares shares;        ///< edges found by ranks that are threads of this process
 };
 
 /// Finds the minimum spanning tree of all ranks' points on one rank, and keeps this rank's share of its edges. Collective.
@@ -42,8 +44,10 @@ void find_tree(PointTask& task, bool here, comm::Transport& transport, const Int
   const RowRange share = here ? row_share(n, transport.rank(), transport.size()) : RowRange{0, n};
   msf::Report report;
   interrupt.watch(report);
-  auto found =
-      msf::euclidean_forest(select_points(task.points, task.ids, task.space, share), transport, task.options, report);
+  std::vector<double> cores;
+  auto found = msf::euclidean_forest(select_points(task.points, task.ids, task.space, share), transport, task.options,
+                                     report, task.keeps_cores ? &cores : nullptr);
+  std::copy(cores.begin(), cores.end(), task.cores.begin() + static_cast<std::ptrdiff_t>(share.begin));
   if (here) {
     task.shares.add(std::move(found));
   } else {
@@ -58,7 +62,7 @@ std::shared_ptr<ForestObject> euclidean_tree(const std::shared_ptr<Team>& team, 
                                              std::optional<Line<std::uint64_t>> ids, const std::string& metric,
                                              const std::string& angle, const std::vector<Axis>& periodic,
                                              int min_samples, int threads, std::int64_t most_distances,
-                                             nb::object forecast) {
+                                             nb::object forecast, bool keep_cores) {
   const auto task = std::make_shared<PointTask>();
   task->points = std::move(points);
   task->ids = std::move(ids);
@@ -67,6 +71,8 @@ std::shared_ptr<ForestObject> euclidean_tree(const std::shared_ptr<Team>& team, 
   task->options.threads = threads;
   task->ask = set_forecast(most_distances, std::move(forecast), task->options);
   task->own.count = task->points.shape(0);
+  task->keeps_cores = keep_cores && min_samples > 1;
+  if (task->keeps_cores) task->cores.resize(task->points.shape(0));
   run_with_forecast(*task->ask, [&] {
     team->run([task, here = team->is_local()](comm::Transport& transport, const Interrupt& interrupt) {
       find_tree(*task, here, transport, interrupt);
@@ -74,7 +80,9 @@ std::shared_ptr<ForestObject> euclidean_tree(const std::shared_ptr<Team>& team, 
   });
   if (team->is_local()) task->forest = task->shares.release();
   if (task->ids) task->own.ids.assign(task->ids->data(), task->ids->data() + task->ids->size());
-  return std::make_shared<ForestObject>(team, std::move(task->forest), std::move(task->own));
+  auto forest = std::make_shared<ForestObject>(team, std::move(task->forest), std::move(task->own));
+  forest->set_cores(std::move(task->cores));
+  return forest;
 }
 
 /// Arguments and results of merganser.minimum_spanning_forest() of a graph. A GraphTask owns its edges, since an interrupted call
@@ -177,6 +185,7 @@ void bind_trees(nb::module_& m) {
   m.def("euclidean_tree", &euclidean_tree, nb::arg("team"), nb::arg("points").noconvert(),
         nb::arg("ids").noconvert().none(), nb::arg("metric"), nb::arg("angle"), nb::arg("periodic"),
         nb::arg("min_samples"), nb::arg("threads"), nb::arg("most_distances"), nb::arg("forecast"),
+        nb::arg("keep_cores") = false,
         "Computes the minimum spanning tree of points: see merganser.euclidean_tree(). Collective.");
   bind_spanning_forest<std::uint64_t>(m);
   bind_spanning_forest<std::int64_t>(m);

@@ -158,13 +158,18 @@ class PairTree {
 
 // Spanning tree of points of many axes: all pairs are compared, with a forecast of the cost before.
 Forest forest_by_pairs(const CheckedPoints& given, comm::Transport& transport, const EuclideanOptions& options,
-                       Report& report) {
+                       Report& report, std::vector<double>* cores) {
   const auto n = static_cast<double>(given.total());
   const bool reach = options.min_samples > 1;
   forecast_pairs(given, transport, options, n * (n - 1) / 2 + (reach ? n * n : 0), report);
   Slab slab(given);
   std::vector<double> core;
   if (reach) core = cores_by_pairs(given, slab, options.min_samples, options.threads, transport, report);
+  if (cores != nullptr) {
+    *cores = core;
+    cores->resize(given.size(), 0);
+    for (double& c : *cores) c = given.distance(c);
+  }
   const Report::Scope scope(report, "pairs", transport);
   std::function<void(double)> progress;
   if (report.progress && transport.rank() == 0) progress = [&](double share) { report.progress("pairs", share); };

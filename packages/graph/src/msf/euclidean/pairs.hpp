@@ -83,7 +83,7 @@ void forecast_pairs(const CheckedPoints& given, comm::Transport& transport, cons
 /// Computes this rank's share of the minimum spanning tree of points by comparing all pairs: euclidean_forest() for more than
 /// kMaxAxes axes. Collective. @throws UsageError on every rank for more distances than options.most_distances
 [[nodiscard]] Forest forest_by_pairs(const CheckedPoints& given, comm::Transport& transport,
-                                     const EuclideanOptions& options, Report& report);
+                                     const EuclideanOptions& options, Report& report, std::vector<double>* cores);
 /// Computes the core distances of this rank's points by comparing all pairs: core_distances() for more than kMaxAxes axes, with
 /// options.min_samples as k. Collective. @throws UsageError on every rank for more distances than options.most_distances
 [[nodiscard]] std::vector<double> core_distances_by_pairs(const CheckedPoints& given, comm::Transport& transport,

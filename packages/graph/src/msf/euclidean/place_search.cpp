@@ -23,6 +23,7 @@ class TreeSearch final : public PlaceSearch {
     of.any_period = std::any_of(metric.periods.begin(), metric.periods.end(), [](double p) { return p < kInfinity; });
     of.norm = metric.norm;
     of.sphere = metric.sphere;
+    of.divisor = metric.divisor;
     search_.emplace(items, of, leaf_capacity({}, D), true, [&](std::uint64_t id) { return cores[id]; });
   }
 
@@ -91,10 +92,10 @@ class PairsSearch final : public PlaceSearch {
     row.assign(k_, Near{});
     for (std::size_t i = 0; i < cores_.size(); ++i)
       if (to[i] <= row.back().d2) insert_near(row.data(), k_, {to[i], i});
-    const double core = distance_from_compared(row.back().d2, metric_.norm, metric_.sphere);
+    const double core = distance(row.back().d2);
     Joint best{~std::uint64_t{0}, kInfinity, core, kInfinity};
     for (std::size_t i = 0; i < cores_.size(); ++i) {
-      Joint joint{i, distance_from_compared(to[i], metric_.norm, metric_.sphere), core, 0};
+      Joint joint{i, distance(to[i]), core, 0};
       joint.reachability = std::max({joint.distance, core, cores_[i]});
       if (joins_before(joint, best)) best = joint;
     }
@@ -104,6 +105,11 @@ class PairsSearch final : public PlaceSearch {
   std::uint32_t region(const double*) const override { return 0; }
 
  private:
+  /// Returns the distance of two points for the value by which it is compared.
+  [[nodiscard]] double distance(double compared) const {
+    return distance_from_compared(compared, metric_.norm, metric_.sphere, metric_.divisor);
+  }
+
   PlaceMetric metric_;
   std::span<const double> cores_;  ///< core distances by id
   std::size_t k_;

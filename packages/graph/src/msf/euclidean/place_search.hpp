@@ -13,6 +13,7 @@ struct PlaceMetric {
   std::size_t axes = 0;         ///< coordinates that are compared
   Norm norm = Norm::squares;    ///< norm by which distances compare
   bool sphere = false;          ///< points lie on the unit sphere
+  double divisor = 0;           ///< above 0: distances are compared values divided by it (Metric::divisor)
   std::vector<double> periods;  ///< by axis: its period; infinite: not periodic
 };
 

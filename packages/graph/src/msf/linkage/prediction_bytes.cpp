@@ -108,8 +108,11 @@ std::string with_hash(std::string bytes) {
 
 euclidean::PlaceMetric place_metric(const PointSpace& space) {
   const bool sphere = space.metric == Distance::great_circle;
-  euclidean::PlaceMetric metric{
-      sphere ? 3 : static_cast<std::size_t>(space.dimension), euclidean::to_norm(space.metric), sphere, {}};
+  euclidean::PlaceMetric metric{sphere ? 3 : static_cast<std::size_t>(space.dimension),
+                                euclidean::to_norm(space.metric),
+                                sphere,
+                                euclidean::to_divisor(space),
+                                {}};
   metric.periods.assign(metric.axes, kInfinity);
   for (const Period& p : space.periods) metric.periods.at(static_cast<std::size_t>(p.axis)) = p.length;
   return metric;
@@ -127,9 +130,13 @@ void check_places(const PredictionTables& t) {
     require(std::fabs(x) <= kMaxCoordinate && (period == kInfinity || (x >= 0 && x < period)),
             "a coordinate out of range; allowed: within +-1e150, on periodic axes from 0 to below the period");
   }
-  for (std::size_t i = 0; t.metric.sphere && i < t.places.size(); i += axes) {
-    const double square =
-        t.places[i] * t.places[i] + t.places[i + 1] * t.places[i + 1] + t.places[i + 2] * t.places[i + 2];
+  if (t.space.metric == Distance::hamming)
+    for (const double x : t.places)
+      require(x == 0 || x == 1, "a coordinate that is no bit with Hamming distances; allowed: 0 and 1");
+  const bool unit = t.metric.sphere || t.space.metric == Distance::cosine || t.space.metric == Distance::correlation;
+  for (std::size_t i = 0; unit && i < t.places.size(); i += axes) {
+    double square = 0;
+    for (std::size_t a = 0; a < axes; ++a) square += t.places[i + a] * t.places[i + a];
     require(std::fabs(square - 1) < 1e-9, "a point off the unit sphere; allowed: on it");
   }
 }
@@ -188,13 +195,15 @@ PredictionTables from_bytes(const std::string& bytes) {
   const std::uint64_t angle = in.number();
   const std::uint64_t periods = in.number();
   require(dimension >= 1 && dimension <= (1 << 16), "a dimension out of range; allowed: 1 to 65536");
-  require(metric <= static_cast<std::uint64_t>(Distance::great_circle) && angle <= 1,
+  require(metric <= static_cast<std::uint64_t>(Distance::hamming) && angle <= 1,
           "an unknown metric; allowed: those of distances()");
   t.space.dimension = static_cast<int>(dimension);
   t.space.metric = static_cast<Distance>(metric);
   t.space.angle = static_cast<Angle>(angle);
   require(t.space.metric != Distance::great_circle || (dimension == 2 && periods == 0),
           "great-circle distances of another space; allowed: latitude and longitude");
+  require(metric <= static_cast<std::uint64_t>(Distance::great_circle) || periods == 0,
+          "periodic axes with a metric that has none; allowed: with euclidean, manhattan and chebyshev");
   require(periods <= dimension, "more periods than axes; allowed: one for each");
   for (std::uint64_t i = 0; i < periods; ++i) {
     const std::uint64_t axis = in.number();
