@@ -6,6 +6,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _core
+from ._metrics import Metric
 from ._team import open_team
 
 _BLOCK = 1 << 22
@@ -21,19 +22,21 @@ def centroids(fitted: Any, labels: Sequence[int]) -> np.ndarray:
     place = np.full(max([*labels, int(fitted.labels_.max(initial=-1))], default=-1) + 2, -1, dtype=np.int64)
     place[np.asarray(labels, dtype=np.int64)] = np.arange(len(labels))  # the last entry stays -1: noise, label -1
     team = open_team(fitted.comm, 1, fitted.model)
-    sums, weights = _core.weighted_sums(team, fitted._points, place[fitted.labels_], fitted.probabilities_, len(labels))
+    inside, strength = fitted._of_finite(fitted.labels_), fitted._of_finite(fitted.probabilities_)
+    sums, weights = _core.weighted_sums(team, fitted._rows, place[inside], strength, len(labels))
     return sums / weights[:, None]
 
 
 def medoids(fitted: Any, labels: Sequence[int]) -> np.ndarray:
     """Computes the medoids (len(labels), d) of clusters of a fitted HDBSCAN, weighted by probability; of equal sums that of the lowest
     point. Collective with comm: every rank gets all points of one cluster at a time, and computes the sums of a share of them."""
-    comm, metric = fitted.comm, fitted._search()["metric"]
+    comm, metric = fitted.comm, fitted._metric()
     numbers = fitted._numbers()
-    out = np.empty((len(labels), fitted._points.shape[1]))
+    all_labels, strengths = fitted._of_finite(fitted.labels_), fitted._of_finite(fitted.probabilities_)
+    out = np.empty((len(labels), fitted._rows.shape[1]))
     for row, label in enumerate(labels):
-        inside = np.flatnonzero(fitted.labels_ == label)
-        points, strength = fitted._points[inside], fitted.probabilities_[inside]
+        inside = np.flatnonzero(all_labels == label)
+        points, strength = fitted._rows[inside], strengths[inside]
         if comm is None:
             out[row] = points[int(_sums_of_distances(points, points, strength, metric).argmin())]
             continue
@@ -46,22 +49,11 @@ def medoids(fitted: Any, labels: Sequence[int]) -> np.ndarray:
     return out
 
 
-def _sums_of_distances(some: np.ndarray, points: np.ndarray, strength: np.ndarray, metric: str) -> np.ndarray:
+def _sums_of_distances(some: np.ndarray, points: np.ndarray, strength: np.ndarray, metric: Metric) -> np.ndarray:
     """Returns for each of `some` points the sum of its distances to all `points`, weighted by their strengths of membership. The bits
     of a sum do not depend on which other sums are computed."""
     sums = np.empty(len(some))
     rows = max(1, _BLOCK // max(1, points.size))
     for first in range(0, len(some), rows):
-        sums[first:first + rows] = (_distances(some[first:first + rows], points, metric) * strength).sum(axis=1)
+        sums[first:first + rows] = (metric.distances(some[first:first + rows], points) * strength).sum(axis=1)
     return sums
-
-
-def _distances(a: np.ndarray, b: np.ndarray, metric: str) -> np.ndarray:
-    """Returns the distances of all points `a` to all points `b` by a metric of the library, (len(a), len(b))."""
-    if metric == "great_circle":
-        half = np.sin((a[:, None] - b[None]) / 2) ** 2
-        return 2 * np.arcsin(np.sqrt(half[..., 0] + np.cos(a[:, None, 0]) * np.cos(b[None, :, 0]) * half[..., 1]))
-    apart = np.abs(a[:, None] - b[None])
-    if metric == "manhattan":
-        return apart.sum(axis=2)
-    return apart.max(axis=2) if metric == "chebyshev" else np.sqrt((apart**2).sum(axis=2))

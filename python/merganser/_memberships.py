@@ -10,7 +10,7 @@ from ._arrays import whole
 from ._errors import UsageError
 from ._estimator_base import num_threads
 from ._estimators import HDBSCAN
-from ._predict import join_clusters
+from ._predict import check_searched, join_clusters
 
 
 def all_points_membership_vectors(clusterer: HDBSCAN, *, top_k: int | None = None) -> Any:
@@ -27,12 +27,13 @@ def all_points_membership_vectors(clusterer: HDBSCAN, *, top_k: int | None = Non
     -------
     ndarray
         Memberships (n, clusters), float64. With top_k a tuple of labels (n, k), int32, and memberships (n, k), float64, in descending
-        order, equal ones by label; k is the lesser of top_k and the number of clusters.
+        order, equal ones by label; k is the lesser of top_k and the number of clusters. Rows that are not finite have memberships
+        NaN, and labels -1.
 
     Raises
     ------
     UsageError
-        If the estimator was fitted to distances or to a dask array, or top_k is below 1.
+        If the estimator was fitted to distances, by a metric that compares all pairs, or to a dask array, or top_k is below 1.
 
     Notes
     -----
@@ -45,7 +46,10 @@ def all_points_membership_vectors(clusterer: HDBSCAN, *, top_k: int | None = Non
     tree = clusterer._clusters
     cluster_of = clusterer._scatter(None if tree is None else tree.cluster_of)
     lambdas = clusterer._scatter(None if tree is None else tree.lambda_)
-    return _memberships(clusterer, tables, clusterer._points, cluster_of, lambdas, False, top_k)
+    found = _memberships(clusterer, tables, clusterer._points, cluster_of, lambdas, False, top_k)
+    if top_k is None:
+        return clusterer._of_all(found, np.nan)
+    return clusterer._of_all(found[0], -1), clusterer._of_all(found[1], np.nan)
 
 
 def membership_vector(clusterer: HDBSCAN, points_to_predict: Any, *, top_k: int | None = None) -> Any:
@@ -71,7 +75,7 @@ def membership_vector(clusterer: HDBSCAN, points_to_predict: Any, *, top_k: int 
     Raises
     ------
     UsageError
-        If the estimator was fitted to distances or to a dask array, or top_k is below 1.
+        If the estimator was fitted to distances, by a metric that compares all pairs, or to a dask array, or top_k is below 1.
 
     Notes
     -----
@@ -106,7 +110,7 @@ def approximate_predict_scores(clusterer: HDBSCAN, points_to_predict: Any) -> np
     Raises
     ------
     UsageError
-        If the estimator was fitted to distances or to a dask array.
+        If the estimator was fitted to distances, by a metric that compares all pairs, or to a dask array.
     """
     return join_clusters(clusterer, points_to_predict, scores=True)[1].scores
 
@@ -116,8 +120,7 @@ def _tables(clusterer: Any) -> Any:
     if not isinstance(clusterer, HDBSCAN):
         raise TypeError(f"clusterer: a {type(clusterer).__name__}; allowed: a fitted merganser.HDBSCAN")
     clusterer._check_fitted()
-    if getattr(clusterer, "_points", None) is None:
-        raise UsageError("clusterer: fitted to distances or to an array of dask; allowed: fitted to points")
+    check_searched(clusterer)
     return clusterer._score("memberships", lambda: _make_tables(clusterer))
 
 
@@ -133,7 +136,8 @@ def _make_tables(clusterer: HDBSCAN) -> Any:
     clusters = _core.make_condensed_tree(parent, size, birth, np.arange(len(parent), dtype=np.uint32), last)
     exemplars = clusterer.exemplars_
     begin = np.cumsum([0, *map(len, exemplars)]).astype(np.uint64)
-    rows = np.concatenate([np.empty((0, clusterer._points.shape[1])), *exemplars])
+    # As the points are searched: nearness to exemplars is by the distances of the search.
+    rows = clusterer._metric().transform(np.concatenate([np.empty((0, clusterer._rows.shape[1])), *exemplars]))
     return _core.Memberships(clusters, selected, begin, rows, clusterer._search()["metric"].replace("_", "-"))
 
 

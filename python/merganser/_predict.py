@@ -87,9 +87,7 @@ def join_clusters(clusterer: HDBSCAN, points: Any, scores: bool = False) -> tupl
     if not isinstance(clusterer, HDBSCAN):
         raise TypeError(f"clusterer: a {type(clusterer).__name__}; allowed: a fitted merganser.HDBSCAN")
     clusterer._check_fitted()
-    if getattr(clusterer, "_points", None) is None:
-        raise UsageError("clusterer: fitted to distances, by a metric of all pairs, or to an array of dask; allowed: fitted "
-                         "to points, by a searched metric")
+    check_searched(clusterer)
     fresh = clusterer._rows_on_all(points, clusterer._fresh_rows)
     if clusterer.comm is None and clusterer._points.shape[1] <= _MOST_FEATURES:
         return fresh, Joined(*prediction_model(clusterer).predict(fresh, num_threads(clusterer.n_jobs)))
@@ -100,6 +98,13 @@ def join_clusters(clusterer: HDBSCAN, points: Any, scores: bool = False) -> tupl
         return fresh, _join_tree(clusterer, *found)
     asked = comm.gather(found, root=0)
     return fresh, comm.scatter(None if asked is None else [_join_tree(clusterer, *one) for one in asked], root=0)
+
+
+def check_searched(clusterer: HDBSCAN) -> None:
+    """Raises UsageError unless an HDBSCAN was fitted to points that are searched, which predictions and memberships need."""
+    if getattr(clusterer, "_points", None) is None:
+        raise UsageError("clusterer: fitted to distances, by a metric of all pairs, or to an array of dask; allowed: fitted "
+                         "to points, by a searched metric")
 
 
 def fitted_cores(clusterer: HDBSCAN) -> np.ndarray:

@@ -25,7 +25,8 @@ class PredictionModel:
     Raises
     ------
     UsageError
-        If the estimator was fitted over the ranks of a communicator, to distances or to a dask array.
+        If the estimator was fitted over the ranks of a communicator, to distances, by a metric that compares all pairs or that
+        multiplies the columns first (weights, seuclidean, mahalanobis), for which a model has no place, or to a dask array.
     """
 
     def __init__(self, clusterer: HDBSCAN):
@@ -35,8 +36,11 @@ class PredictionModel:
             raise TypeError(f"clusterer: a {type(clusterer).__name__}; allowed: a fitted merganser.HDBSCAN")
         clusterer._check_fitted()
         if clusterer.comm is not None or getattr(clusterer, "_points", None) is None:
-            raise UsageError("clusterer: fitted over comm, to distances or to an array of dask; allowed: fitted to points in this "
-                             "process")
+            raise UsageError("clusterer: fitted over comm, to distances, by a metric of all pairs, or to an array of dask; allowed: "
+                             "fitted to points in this process, by a searched metric")
+        if clusterer._metric().scale is not None:
+            raise UsageError(f"clusterer: metric {clusterer.metric!r} with metric_params, for which a model has no place; allowed: "
+                             "metrics without; approximate_predict() takes all that are searched")
         self._model = prediction_model(clusterer)
 
     @classmethod

@@ -1,7 +1,8 @@
 """Scores of the clusters and points of a fitted HDBSCAN: outlier scores, persistence, exemplars, centres, validity, cuts.
 
-What belongs to a point is returned for this process's points; what belongs to a cluster is the same on every rank. Over ranks the
-first use of each is collective, since rank 0 has the tree, and gives the bits of one process.
+What belongs to a point is returned for this process's rows, not a number (NaN) for rows that are not finite, which are in no tree;
+what belongs to a cluster is the same on every rank. Over ranks the first use of each is collective, since rank 0 has the tree, and
+gives the bits of one process.
 """
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ import numpy as np
 from . import _core
 from ._arrays import integer, line, number
 from ._errors import InputError, UsageError
-from .hierarchies import MinimumSpanningTree
+from ._tree_estimator import scatter
+from .hierarchies import MinimumSpanningTree, SingleLinkageTree
 
 
 class ClusterScores:
@@ -22,8 +24,9 @@ class ClusterScores:
     def outlier_scores_(self) -> np.ndarray:
         """Outlier score (GLOSH) of each of this process's points, float64 from 0 (inside) to 1: how much earlier it leaves its last
         cluster than the densest point of that, relative to the density of the latter. Over ranks the first use is collective.
-        Where lambdas are infinite (points at one place) the densest have 0 and the others of their clusters 1. Time O(n)."""
-        return self._score("outliers", lambda: self._scatter(self._on_root(_core.outlier_scores)))
+        Where lambdas are infinite (points at one place) the densest have 0 and the others of their clusters 1. Rows that are not
+        finite have NaN. Time O(n)."""
+        return self._score("outliers", lambda: self._of_all(self._scatter(self._on_root(_core.outlier_scores)), np.nan))
 
     @property
     def cluster_persistence_(self) -> np.ndarray:
@@ -33,15 +36,15 @@ class ClusterScores:
 
     @property
     def exemplar_indices_(self) -> list[np.ndarray]:
-        """Numbers (int64) of the exemplars of each cluster among all points: of each leaf below it the points that leave last,
+        """Numbers (int64) of the exemplars of each cluster among all rows: of each leaf below it the points that leave last,
         ascending by leaf, then point. Over ranks the first use is collective, and all get all."""
-        return self._score("exemplar numbers", self._find_exemplars)
+        return self._score("exemplar numbers", self._number_exemplars)
 
     @property
     def exemplars_(self) -> list[np.ndarray]:
         """Exemplars of each cluster, arrays (m, d), in the order of exemplar_indices_. Over ranks the first use is collective, and
         all get all. Raises UsageError for precomputed distances."""
-        return self._score("exemplars", lambda: [self._rows_of(numbers) for numbers in self.exemplar_indices_])
+        return self._score("exemplars", lambda: [self._rows_of(numbers) for numbers in self._finite_exemplars()])
 
     @property
     def relative_validity_(self) -> float:
@@ -74,7 +77,8 @@ class ClusterScores:
         Returns
         -------
         ndarray
-            Labels (int64) of this process's points, -1 for noise, in the order of the clusters' lowest points.
+            Labels (int64) of this process's points, -1 for noise, in the order of the clusters' lowest points. Rows with infinite
+            numbers have -2, rows with missing ones -3, as in labels_.
 
         Raises
         ------
@@ -87,8 +91,10 @@ class ClusterScores:
         if least < 1:
             raise UsageError(f"min_cluster_size: {least}; allowed: 1 and more")
         self._check_tree()
-        tree = self.single_linkage_tree_
-        return self._scatter(None if tree is None else tree.get_clusters(distance, least))
+        self.single_linkage_tree_  # makes the rows of the dendrogram; over ranks the first use is collective
+        rows = self._linkage_rows
+        labels = self._scatter(None if rows is None else SingleLinkageTree(rows).get_clusters(distance, least))
+        return self._expanded(labels, np.zeros(len(labels)))[0]
 
     def weighted_cluster_centroid(self, cluster_id: int) -> np.ndarray:
         """Returns the centroid (d,) of a cluster's points, weighted by their probabilities. Collective with comm. Raises UsageError
@@ -128,11 +134,11 @@ class ClusterScores:
 
     def _check_points(self) -> None:
         """Raises UsageError if the estimator was fitted to distances, which have no coordinates."""
-        if self._points is None:
+        if self._rows is None:
             raise UsageError("fitted to distances, which have no coordinates; allowed: fitted to points")
 
     def _condensed(self) -> Any:
-        """Returns the condensed tree of all points as an object of the extension; None on ranks other than 0."""
+        """Returns the condensed tree of all finite rows as an object of the extension; None on ranks other than 0."""
         tree = self._clusters
         return None if tree is None else _core.make_condensed_tree(*tree)
 
@@ -142,18 +148,13 @@ class ClusterScores:
         return None if tree is None else compute(tree)
 
     def _scatter(self, values: np.ndarray | None) -> np.ndarray:
-        """Scatters values of all points from rank 0. Each rank returns those of its points. Collective with comm."""
+        """Scatters values of all finite rows from rank 0. Each rank returns those of its finite rows. Collective with comm."""
         if self.comm is None:
             return values
-        ids = getattr(self, "_ids", None)
-        asked = self.comm.gather(len(self._points) if ids is None else ids, root=0)
-        parts = None
-        if asked is not None:
-            parts = np.split(values, np.cumsum(asked)[:-1]) if ids is None else [values[some] for some in asked]
-        return self.comm.scatter(parts, root=0)
+        return scatter(values, self._rows, getattr(self, "_ids", None), self.comm)
 
     def _gather(self, values: np.ndarray) -> np.ndarray | None:
-        """Gathers values of this process's points on rank 0, in the order of all points; None on others. Collective with comm."""
+        """Gathers values of this process's finite rows on rank 0, in the order of all; None on others. Collective with comm."""
         if self.comm is None:
             return values
         ids = getattr(self, "_ids", None)
@@ -168,8 +169,9 @@ class ClusterScores:
         return out
 
     def _gather_weights(self, sample_weight: Any, n: int) -> np.ndarray | None:
-        """Returns the weights of all points on rank 0, None on others and if no rank has any. Collective with comm. Raises InputError
-        on every rank for weights of another shape, negative or not finite, and where ranks with points have none and others have."""
+        """Returns the weights of all finite rows on rank 0, None on others and if no rank has any. Collective with comm. Raises
+        InputError on every rank for weights of another shape than the `n` rows of this process, negative or not finite, and where
+        ranks with points have none and others have."""
         have = sample_weight is not None
         if self.comm is not None:
             known = self.comm.allgather((n, have))
@@ -179,7 +181,7 @@ class ClusterScores:
         if not have:
             return None
         given = np.zeros(n) if sample_weight is None else sample_weight
-        weights = self._gather(self._rows_on_all(given, lambda mine: _check_weights(mine, n)))
+        weights = self._gather(self._of_finite(self._rows_on_all(given, lambda mine: _check_weights(mine, n))))
         if self._share(None if weights is None else not weights.any()):
             raise InputError("sample_weight: all weights are zero; allowed: some above 0")
         return weights
@@ -194,31 +196,35 @@ class ClusterScores:
         return self._share(len(self._selected))
 
     def _numbers(self) -> np.ndarray:
-        """Returns the numbers of this process's points among all. Collective with comm."""
+        """Returns the numbers of this process's finite rows among those of all ranks. Collective with comm."""
         ids = getattr(self, "_ids", None)
         if self.comm is None or ids is not None:
-            return np.arange(len(self._points)) if ids is None else ids.astype(np.int64)
-        before = sum(self.comm.allgather(len(self._points))[:self.comm.rank])
-        return before + np.arange(len(self._points))
+            return np.arange(len(self._rows)) if ids is None else ids.astype(np.int64)
+        before = sum(self.comm.allgather(len(self._rows))[:self.comm.rank])
+        return before + np.arange(len(self._rows))
+
+    def _among_all(self, numbers: np.ndarray) -> np.ndarray:
+        """Returns the numbers among all rows of rows that are given by their numbers among the finite ones. On rank 0."""
+        return numbers if self._mask is None else np.flatnonzero(self._mask)[numbers]
 
     def _rows_of(self, numbers: np.ndarray) -> np.ndarray:
-        """Returns the coordinates of points of any ranks by their numbers, (len(numbers), d). Collective with comm."""
+        """Returns rows of any ranks by their numbers among the finite ones, (len(numbers), d). Collective with comm."""
         self._check_points()
         if self.comm is None:
-            return self._points[numbers]
+            return self._rows[numbers]
         own = self._numbers()
         order = np.argsort(own, kind="stable")
         place = np.searchsorted(own[order], numbers)
         here = np.flatnonzero((place < len(own)) & (own[order[np.minimum(place, len(own) - 1)]] == numbers)) if len(own) else (
             np.zeros(0, dtype=np.int64))
-        rows = np.empty((len(numbers), self._points.shape[1]))
-        for places, theirs in self.comm.allgather((here, self._points[order[place[here]]])):
+        rows = np.empty((len(numbers), self._rows.shape[1]))
+        for places, theirs in self.comm.allgather((here, self._rows[order[place[here]]])):
             rows[places] = theirs
         return rows
 
     def _find_persistence(self) -> np.ndarray:
         """Computes cluster_persistence_. Collective with comm."""
-        labels, count = self.labels_, self._count()
+        labels, count = self._of_finite(self.labels_), self._count()
         everyone, selected = self._gather(labels), np.asarray(self._selected, dtype=np.uint32)
 
         def compute(tree: Any) -> np.ndarray:
@@ -228,27 +234,40 @@ class ClusterScores:
 
         return self._share(self._on_root(compute))
 
-    def _find_exemplars(self) -> list[np.ndarray]:
+    def _number_exemplars(self) -> list[np.ndarray]:
         """Computes exemplar_indices_. Collective with comm."""
+        found = self._finite_exemplars()
+        return self._share([self._among_all(numbers) for numbers in found])
+
+    def _finite_exemplars(self) -> list[np.ndarray]:
+        """Returns the numbers of the exemplars among the finite rows, computed at the first use. Collective with comm."""
+        return self._score("finite exemplars", self._find_exemplars)
+
+    def _find_exemplars(self) -> list[np.ndarray]:
+        """Computes the numbers of the exemplars among the finite rows. Collective with comm."""
         selected = np.asarray(self._selected, dtype=np.uint32)
         begin, points = self._share(self._on_root(lambda tree: _core.exemplars(tree, selected)))
         return np.split(points.astype(np.int64), begin[1:-1].astype(np.int64)) if len(begin) > 1 else []
 
     def _edges(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Returns ends (m, 2) and weights of the spanning tree's edges; None on ranks other than 0. Collective with comm."""
+        """Returns ends (m, 2), numbers among the finite rows, and weights of the spanning tree's edges; None on ranks other than 0.
+        Collective with comm."""
         if self._forest is None:
             return self.__dict__.get("_saved_edges")
         return _core.gather_edges(self._forest)
 
     def _find_validity(self) -> float:
         """Computes relative_validity_. Collective with comm."""
-        count, labels, edges = self._count(), self._gather(self.labels_), self._edges()
+        count, labels, edges = self._count(), self._gather(self._of_finite(self.labels_)), self._edges()
         return self._share(None if edges is None else _core.relative_validity(*edges, labels, count))
 
     def _find_tree(self) -> MinimumSpanningTree | None:
         """Computes minimum_spanning_tree_. Collective with comm."""
         edges = self._edges()
-        return None if edges is None else MinimumSpanningTree(*edges, self._points if self.comm is None else None)
+        if edges is None:
+            return None
+        points = None if self.comm is not None or self._rows is None else self._of_all(self._rows, np.nan)
+        return MinimumSpanningTree(self._among_all(edges[0]), edges[1], points)
 
 
 def _check_weights(given: Any, n: int) -> np.ndarray:

@@ -9,11 +9,11 @@ from . import _core
 from ._arrays import number, rows, to_array
 from ._errors import InputError, UsageError
 from ._estimator_base import num_threads
-from ._estimators import _metric
+from ._metrics import parse_metric
 
 
-def validity_index(X: Any, labels: Any, metric: str = "euclidean", d: float | None = None, per_cluster_scores: bool = False,
-                   mst_raw_dist: bool = False, *, n_jobs: int | None = None) -> Any:
+def validity_index(X: Any, labels: Any, metric: Any = "euclidean", d: float | None = None, per_cluster_scores: bool = False,
+                   mst_raw_dist: bool = False, *, n_jobs: int | None = None, metric_params: Any = None) -> Any:
     """Computes the density-based validity index (DBCV) of a clustering from the distances of all pairs, as hdbscan.validity_index.
 
     Local: one process has all points, since every pair within a cluster is compared.
@@ -25,7 +25,7 @@ def validity_index(X: Any, labels: Any, metric: str = "euclidean", d: float | No
     labels
         Cluster of each point, integers; below 0 is noise.
     metric
-        As that of HDBSCAN.
+        As that of HDBSCAN. Metrics that compare all pairs, also a callable, are computed to a matrix of 8 n^2 bytes first.
     d
         Dimension in the core distances; None: that of the points. Needed for distances.
     per_cluster_scores
@@ -34,6 +34,8 @@ def validity_index(X: Any, labels: Any, metric: str = "euclidean", d: float | No
         Compare plain distances instead of mutual reachability distances.
     n_jobs
         Threads; None is 1, -1 all processors.
+    metric_params
+        Parameters of the metric, as of HDBSCAN.
 
     Returns
     -------
@@ -59,10 +61,16 @@ def validity_index(X: Any, labels: Any, metric: str = "euclidean", d: float | No
     if names.dtype.kind not in "iu" or names.shape != (len(given),):
         raise InputError(f"labels: {names.dtype} of shape {names.shape}; allowed: an integer for each of {len(given)} points")
     dimension = 0.0 if d is None else number(d, "d")
-    distances = metric == "precomputed"
+    distances = isinstance(metric, str) and metric == "precomputed"
     if distances and (d is None or given.shape[0] != given.shape[1]):
         raise UsageError(f"X: distances of shape {given.shape} with d={d}; allowed: (n, n) and the dimension of the space")
-    name = "euclidean" if distances else _metric(metric).replace("_", "-")
+    name = "euclidean"
+    if not distances:
+        how = parse_metric(metric, metric_params)
+        dimension = dimension or float(given.shape[1])
+        distances = how.search is None
+        name = (how.search or name).replace("_", "-")
+        given = np.ascontiguousarray(how.distances(given, given) if distances else how.transform(given))
     index, scores = _core.validity_index(given, names.astype(np.int64), name, distances, dimension, bool(mst_raw_dist),
                                          num_threads(n_jobs))
     return (index, scores) if per_cluster_scores else index

@@ -31,14 +31,18 @@ class Clusters(NamedTuple):
 
 
 def with_other_rows(clusters: Clusters, finite: np.ndarray | None) -> Clusters:
-    """Returns a condensed tree of the finite rows (a mask) with the other rows, which leave the root at lambda 0."""
+    """Returns a condensed tree of the finite rows (a mask) with the other rows, which leave the root at lambda 0 with weight 0."""
     if finite is None:
         return clusters
     cluster_of, lambda_ = np.zeros(len(finite), dtype=clusters.cluster_of.dtype), np.zeros(len(finite))
     cluster_of[finite], lambda_[finite] = clusters.cluster_of, clusters.lambda_
     size = clusters.size.copy()
     size[0] = len(finite)
-    return clusters._replace(size=size, cluster_of=cluster_of, lambda_=lambda_)
+    weights = clusters.weights
+    if weights is not None:
+        weights = np.zeros(len(finite))
+        weights[finite] = clusters.weights
+    return clusters._replace(size=size, cluster_of=cluster_of, lambda_=lambda_, weights=weights)
 
 
 def linkage_with_other_rows(rows: np.ndarray, finite: np.ndarray | None) -> np.ndarray:
@@ -169,7 +173,7 @@ class MinimumSpanningTree:
         self.distances = distances
         """Mutual reachability distance of the ends of each edge."""
         self.points = points
-        """Coordinates of the points, for plot(); None over ranks, and for precomputed distances."""
+        """Rows of X, for plot(), NaN for those that are not finite; None over ranks, and for precomputed distances."""
 
     def to_numpy(self) -> np.ndarray:
         """Returns the edges as rows (from, to, distance), (n - 1, 3) float64."""

@@ -374,7 +374,10 @@ def spanning_tree(tree: Any, *, axis: Any = None, node_size: float = 40, node_co
     if len(tree.points) > _MOST_DRAWN:
         raise UsageError(f"minimum_spanning_tree_: {len(tree.points)} points to draw; allowed: up to {_MOST_DRAWN}")
     axis = plt.gca() if axis is None else axis
-    places = _in_plane(np.asarray(tree.points, dtype=np.float64))
+    points = np.asarray(tree.points, dtype=np.float64)
+    finite = np.isfinite(points).all(axis=1)  # others are in no tree, and are not drawn
+    places = np.full((len(points), 2), np.nan)
+    places[finite] = _in_plane(points[finite])
     widths = edge_linewidth
     if vary_line_width and len(tree.distances):
         least = tree.distances[tree.distances > 0].min(initial=np.inf)  # edges of length 0 as wide as the shortest other

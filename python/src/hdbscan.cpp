@@ -1,8 +1,6 @@
 /// Python bindings of HDBSCAN*: cluster labels of a spanning forest's vertices, condensed trees, and validated options.
 #include "merganser/msf/hdbscan.hpp"
 
-#include "merganser/msf/cluster_scores.hpp"
-
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -14,6 +12,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/text.hpp"
+#include "merganser/msf/cluster_scores.hpp"
 #include "python/src/clusters.hpp"
 #include "python/src/growth.hpp"
 #include "python/src/themes.hpp"
@@ -127,23 +126,27 @@ Given<T> cluster_field(const msf::CondensedTree& tree, Field msf::CondensedTree:
   return move_to_numpy(std::move(out));
 }
 
-/// Returns the state of a condensed tree for pickle: parent, size, birth by cluster, cluster and lambda by point, as arrays.
+/// Returns the state of a condensed tree for pickle: parent, size, birth by cluster, cluster, lambda and weight by point (no weights: one
+/// each), as arrays.
 nb::tuple get_state(const msf::CondensedTree& tree) {
   return nb::make_tuple(cluster_field<std::int64_t>(tree, &msf::CondensedTree::Cluster::parent),
                         cluster_field<std::int64_t>(tree, &msf::CondensedTree::Cluster::size),
                         cluster_field<double>(tree, &msf::CondensedTree::Cluster::birth),
                         move_to_numpy(std::vector<std::uint32_t>(tree.cluster_of)),
-                        move_to_numpy(std::vector<double>(tree.lambda)));
+                        move_to_numpy(std::vector<double>(tree.lambda)),
+                        move_to_numpy(std::vector<double>(tree.weights)));
 }
 
 /// State of a condensed tree as get_state() returns it.
-using TreeState = std::tuple<Line<std::int64_t>, Line<std::int64_t>, Line<double>, Line<std::uint32_t>, Line<double>>;
+using TreeState =
+    std::tuple<Line<std::int64_t>, Line<std::int64_t>, Line<double>, Line<std::uint32_t>, Line<double>, Line<double>>;
 
 /// Constructs a condensed tree at `place` from its state for pickle. @throws InputError for a parent that is no cluster of lower
-/// number, a point in no cluster, and arrays of different lengths
+/// number, a point in no cluster, a weight that is not finite or below 0, and arrays of different lengths
 void set_state(msf::CondensedTree& place, const TreeState& state) {
-  const auto& [parent, size, birth, cluster_of, lambda] = state;
-  if (size.size() != parent.size() || birth.size() != parent.size() || lambda.size() != cluster_of.size())
+  const auto& [parent, size, birth, cluster_of, lambda, weights] = state;
+  if (size.size() != parent.size() || birth.size() != parent.size() || lambda.size() != cluster_of.size() ||
+      (weights.size() != 0 && weights.size() != cluster_of.size()))
     throw InputError("condensed tree: arrays of different lengths; allowed: one number per cluster, or per point");
   msf::CondensedTree tree;
   for (std::size_t c = 0; c < parent.size(); ++c) {
@@ -158,7 +161,12 @@ void set_state(msf::CondensedTree& place, const TreeState& state) {
       throw InputError("condensed tree: cluster " + std::to_string(cluster_of.data()[i]) + " of point " +
                        std::to_string(i) + "; allowed: below " + std::to_string(parent.size()));
   tree.cluster_of.assign(cluster_of.data(), cluster_of.data() + cluster_of.size());
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    if (!(weights.data()[i] >= 0 && weights.data()[i] < kInfinity))
+      throw InputError("condensed tree: weight " + number_text(weights.data()[i]) + " of point " + std::to_string(i) +
+                       "; allowed: finite numbers from 0");
   tree.lambda.assign(lambda.data(), lambda.data() + lambda.size());
+  tree.weights.assign(weights.data(), weights.data() + weights.size());
   new (&place) msf::CondensedTree(std::move(tree));
 }
 

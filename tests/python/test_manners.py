@@ -102,11 +102,17 @@ def test_forests_results_and_parcels_are_pickled(protocol):
 
 def test_states_of_condensed_trees_are_checked():
     tree = merganser.hdbscan(merganser.euclidean_tree(BLOBS), 5).tree
-    parent, size, birth, cluster_of, lambda_ = tree.__getstate__()
-    for bad in ((parent + 1, size, birth, cluster_of, lambda_), (parent, size[:1], birth, cluster_of, lambda_),
-                (parent, size, birth, cluster_of + np.uint32(len(parent)), lambda_)):
+    parent, size, birth, cluster_of, lambda_, weights = tree.__getstate__()
+    assert len(weights) == 0  # one each
+    ones = np.ones(len(lambda_))
+    for bad in ((parent + 1, size, birth, cluster_of, lambda_, weights), (parent, size[:1], birth, cluster_of, lambda_, weights),
+                (parent, size, birth, cluster_of + np.uint32(len(parent)), lambda_, weights),
+                (parent, size, birth, cluster_of, lambda_, ones[1:]), (parent, size, birth, cluster_of, lambda_, -ones)):
         with pytest.raises(merganser.InputError, match="condensed tree: "):
             merganser.CondensedTree.__new__(merganser.CondensedTree).__setstate__(bad)
+    weighted = merganser.CondensedTree.__new__(merganser.CondensedTree)
+    weighted.__setstate__((parent, size, birth, cluster_of, lambda_, 2 * ones))
+    assert tree.weights is None and (pickle.loads(pickle.dumps(weighted)).weights == 2).all()
 
 
 def test_plots_take_hdbscans_options():

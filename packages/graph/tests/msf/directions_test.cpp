@@ -92,6 +92,64 @@ TEST(TreesOfDirections, are_those_of_all_pairs_of_their_coordinates) {
         }
 }
 
+TEST(TreesOfDirections, of_many_points_are_found_with_the_single_precision_filter_too) {
+  // Rows of nearly one direction, whose chords are far below their coordinates, and equal chords of bits.
+  std::uint64_t seed = 900;
+  for (const auto metric : {msf::Distance::cosine, msf::Distance::correlation, msf::Distance::hamming})
+    for (const int dimension : {5, 16})
+      for (const double spread : {1.0, 1e-4, 1e-9})
+        for (const int min_samples : {1, 6}) {
+          Swarm swarm = rows_of("clusters", dimension, 700, ++seed);
+          swarm.space.metric = metric;
+          Random random(seed, 3, 0);
+          for (std::size_t i = 0; i < swarm.at.size(); ++i)
+            for (std::size_t a = 0; a < swarm.at[i].size(); ++a) {
+              double& x = swarm.at[i][a];
+              x = (i % 2 == a % 2 ? 3.0 : 1.0) + spread * x;
+              if (metric == msf::Distance::hamming) x = static_cast<double>(random.below(2));
+            }
+          msf::EuclideanOptions options;
+          options.min_samples = min_samples;
+          Edges expected;
+          on_threads(1, [&](comm::Transport& t) {
+            expected = sorted(msf::prim(distribute(swarm, t, 1), t, min_samples).edges);
+          });
+          for (const int ranks : {1, 3})
+            on_threads(ranks, [&](comm::Transport& t) {
+              msf::Report report;
+              const auto forest = msf::euclidean_forest(distribute(swarm, t, seed), t, options, report);
+              EXPECT_EQ(sorted(gathered(forest.edges, t)), expected)
+                  << msf::distances().name(metric) << " of spread " << spread << " on " << ranks << " ranks";
+            });
+        }
+}
+
+TEST(TreesOfDirections, give_the_core_distances_that_they_are_made_of) {
+  std::uint64_t seed = 700;
+  for (const auto metric : {msf::Distance::euclidean, msf::Distance::manhattan, msf::Distance::cosine,
+                            msf::Distance::correlation, msf::Distance::hamming})
+    for (const int dimension : {3, 8, 20})
+      for (const int min_samples : {1, 5}) {
+        Swarm swarm = rows_of("uniform", dimension, 90, ++seed);
+        swarm.space.metric = metric;
+        Random random(seed, 7, 0);
+        if (metric == msf::Distance::hamming)
+          for (auto& row : swarm.at)
+            for (auto& x : row) x = static_cast<double>(random.below(2));
+        msf::EuclideanOptions options;
+        options.min_samples = min_samples;
+        for (const int ranks : {1, 3})
+          on_threads(ranks, [&](comm::Transport& t) {
+            msf::Report report;
+            const auto points = distribute(swarm, t, seed);
+            std::vector<double> cores;
+            (void)msf::euclidean_forest(points, t, options, report, &cores);
+            EXPECT_EQ(cores, msf::core_distances(points, min_samples, t, options, report))
+                << msf::distances().name(metric) << ", " << dimension << " axes on " << ranks << " ranks";
+          });
+      }
+}
+
 TEST(TreesOfDirections, of_bits_count_those_that_differ) {
   msf::Points points{{}, {0, 0, 0, 1, 0, 0, 1, 1, 1}, {}};
   points.metric = msf::Distance::hamming;

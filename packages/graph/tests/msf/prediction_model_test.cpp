@@ -40,7 +40,16 @@ struct Clustered {
 Clustered cluster(const char* shape, int dimension, msf::Distance metric, std::uint64_t seed) {
   Clustered made{make_swarm(shape, dimension, 260, seed), 200, {}, {}, {}, {}, {}};
   made.all.space.metric = metric;
-  if (dimension == 2) made.all.space.periods = {{1, 0, 1}};
+  const bool bits = metric == msf::Distance::hamming;
+  const bool directions = metric == msf::Distance::cosine || metric == msf::Distance::correlation;
+  if (dimension == 2 && !bits && !directions) made.all.space.periods = {{1, 0, 1}};
+  for (std::size_t i = 0; i < made.all.at.size(); ++i) {
+    auto& row = made.all.at[i];
+    Random random(seed, i, 1);
+    if (directions) row[0] += 1 + std::fabs(row.back());  // has a direction
+    for (double& x : row)
+      if (bits) x = static_cast<double>(random.below(2));
+  }
   for (std::size_t i = 0; i < made.all.at.size(); ++i) {
     auto& to = i < made.set ? made.coordinates : made.fresh;
     to.insert(to.end(), made.all.at[i].begin(), made.all.at[i].end());
@@ -66,6 +75,9 @@ std::vector<Clustered> cases() {
   for (const auto metric : {msf::Distance::euclidean, msf::Distance::manhattan, msf::Distance::chebyshev})
     for (const auto* shape : {"uniform", "lattice", "heaps"})
       for (const int dimension : {1, 2, 3, 9, 20}) out.push_back(cluster(shape, dimension, metric, ++seed));
+  for (const auto metric : {msf::Distance::cosine, msf::Distance::correlation, msf::Distance::hamming})
+    for (const auto* shape : {"uniform", "lattice", "heaps"})
+      for (const int dimension : {2, 3, 9, 20}) out.push_back(cluster(shape, dimension, metric, ++seed));
   return out;
 }
 
