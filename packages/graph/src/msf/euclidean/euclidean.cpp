@@ -154,11 +154,14 @@ Forest compute_forest(const CheckedPoints& given, comm::Transport& transport, co
   std::vector<double> remote_bounds;
   {
     const Report::Scope scope(report, "neighbours", transport);
-    if (ground.near.keep > 0)
+    const auto progress = make_progress(report, "neighbours", transport);
+    if (ground.near.keep > 0) {
       find_reach_lists(state, ground.near, options.neighbours, static_cast<std::uint32_t>(options.min_samples),
                        !ground.others && state.tree.folds().empty());
-    else
-      find_lists(state, options.neighbours, options.threads, make_progress(report, "neighbours", transport));
+      if (progress) progress(1);
+    } else {
+      find_lists(state, options.neighbours, options.threads, progress);
+    }
     if (ground.others) remote_bounds = ground.others->bounds(state);
   }
   {
