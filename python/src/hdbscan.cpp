@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/numbers.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/msf/cluster_scores.hpp"
 #include "python/src/clusters.hpp"

@@ -11,7 +11,7 @@ from test_prediction_model import by_search
 random = np.random.default_rng(11)
 CENTRES = np.array([[4.0, 1.0, 0.5], [-1.0, 3.0, 1.0], [0.5, -2.0, 3.0]])
 POINTS = np.concatenate([centre + random.normal(0, 0.3, (40, 3)) for centre in CENTRES] + [random.normal(0, 3, (15, 3))])
-BITS = np.concatenate([(random.random((40, 12)) < p).astype(float) for p in np.repeat([[0.1, 0.9] * 6, [0.9, 0.1] * 6], 1, axis=0)])
+BITS = np.concatenate([random.random((40, 12)) < p for p in ([0.1, 0.9] * 6, [0.9, 0.1] * 6)]).astype(float)
 GIVEN = {"min_cluster_size": 8, "min_samples": 4}
 SEARCHED = [("cosine", {}), ("correlation", {}), ("chebyshev", {}), ("minkowski", {"p": 1})]
 SCALED = [("seuclidean", {"V": np.array([1.0, 4.0, 0.25])}), ("euclidean", {"w": np.array([1.0, 2.0, 0.5])}),
@@ -124,8 +124,8 @@ def test_scores_by_a_metric_are_those_of_the_definition(metric, given):
 @pytest.mark.parametrize("samples", [1, 5])
 def test_predictions_by_directions_and_bits_are_those_of_the_search(metric, points, samples, tmp_path):
     fitted = HDBSCAN(min_cluster_size=6, min_samples=samples, metric=metric, allow_single_cluster=True).fit(points)
-    noise = random.normal(0, 0.2, points[::2].shape) if metric != "hamming" else 0
-    fresh = np.concatenate([points[::2] + noise, points[:9]]) if metric != "hamming" else np.concatenate([1 - points[::2], points[:9]])
+    moved = 1 - points[::2] if metric == "hamming" else points[::2] + random.normal(0, 0.2, points[::2].shape)
+    fresh = np.ascontiguousarray(np.concatenate([moved, points[:9]]))
     expected = by_search(fitted, fresh)
     labels, strengths, joined = approximate_predict(fitted, fresh, return_connecting_points=True)
     assert np.array_equal(labels, expected.labels) and np.array_equal(joined, expected.joined)

@@ -43,6 +43,40 @@ for number in (0, 1, 5, 16, 20):
                           merganser.approximate_predict_scores(alone, fresh)[some])
     for a, b in zip(merganser.approximate_predict(mine, fresh[some], True), merganser.approximate_predict(alone, fresh, True)):
         assert np.array_equal(a, b[some])
+
+def same(a, b):
+    return np.array_equal(a, b, equal_nan=True)
+
+# By metrics of directions and of all pairs, weighted, with rows that are not finite.
+_, points, _ = make_set(1)
+points = points + 4
+points[[3, 71, len(points) - 1], [0, 1, 0]] = np.nan, np.inf, np.nan
+weights = np.random.default_rng(3).integers(1, 3, len(points)).astype(float)
+cuts = np.array([0, 50, 50, 90])[: comm.size].tolist() + [len(points)]
+here, some = slice(cuts[comm.rank], cuts[comm.rank + 1]), slice(comm.rank, None, comm.size)
+for metric in ("euclidean", "cosine", "canberra"):
+    keywords = {"min_cluster_size": 5, "min_samples": 3, "metric": metric, "store_centers": "both", "ties": "together"}
+    alone = HDBSCAN(**keywords).fit(points, sample_weight=weights)
+    mine = HDBSCAN(**keywords, comm=comm).fit(points[here], sample_weight=weights[here])
+    assert alone.labels_.max() >= 0 and alone.labels_.min() == -3
+    for name in ("labels_", "probabilities_", "outlier_scores_"):
+        assert same(getattr(mine, name), getattr(alone, name)[here]), (metric, name)
+    for name in ("cluster_persistence_", "relative_validity_", "centroids_", "medoids_"):
+        assert np.array_equal(getattr(mine, name), getattr(alone, name)), (metric, name)
+    for name in ("exemplars_", "exemplar_indices_"):
+        assert len(getattr(mine, name)) == len(getattr(alone, name))
+        assert all(map(np.array_equal, getattr(mine, name), getattr(alone, name))), (metric, name)
+    tree = mine.minimum_spanning_tree_
+    assert tree is None or np.array_equal(tree.to_numpy(), alone.minimum_spanning_tree_.to_numpy())
+    assert np.array_equal(mine.dbscan_clustering(0.1, 3), alone.dbscan_clustering(0.1, 3)[here])
+    if metric == "canberra":
+        continue
+    assert same(merganser.all_points_membership_vectors(mine), merganser.all_points_membership_vectors(alone)[here])
+    fresh = points[4:40] + 0.1
+    for function in (merganser.membership_vector, merganser.approximate_predict_scores):
+        assert np.array_equal(function(mine, fresh[some]), function(alone, fresh)[some])
+    for a, b in zip(merganser.approximate_predict(mine, fresh[some], True), merganser.approximate_predict(alone, fresh, True)):
+        assert np.array_equal(a, b[some])
 try:
     merganser.PredictionModel(mine)
 except merganser.UsageError:
