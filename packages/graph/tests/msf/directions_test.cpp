@@ -10,7 +10,7 @@ namespace {
 using namespace merganser;
 using namespace merganser::test;
 
-const std::vector<std::string> kShapes{"uniform", "lattice", "heaps", "equal", "line", "clusters"};
+const std::vector<std::string> kRowShapes{"uniform", "lattice", "heaps", "equal", "line", "clusters"};
 
 /// 1 less the cosine of the angle between two rows, or of the rows less their means, as the definition has it.
 double cosine_distance(std::vector<double> a, std::vector<double> b, bool centred) {
@@ -68,7 +68,7 @@ TEST(TreesOfDirections, are_those_of_all_pairs_of_their_coordinates) {
   std::uint64_t seed = 500;
   for (const auto metric : {msf::Distance::cosine, msf::Distance::correlation, msf::Distance::hamming})
     for (const int dimension : {2, 3, 7, 16, 40})
-      for (const auto& shape : kShapes)
+      for (const auto& shape : kRowShapes)
         for (const int min_samples : {1, 4}) {
           Swarm swarm = rows_of(shape, dimension, 80, ++seed);
           swarm.space.metric = metric;
