@@ -14,7 +14,8 @@ bool feed_prediction_model(std::string_view input) {
   std::optional<msf::PredictionModel> model;
   if (!read_or_refuse([&] { model.emplace(msf::PredictionModel::read(path)); })) return false;
   const auto dimension = static_cast<std::size_t>(model->space().dimension);
-  const std::vector<double> places(3 * dimension, 0.25);
+  std::vector<double> places(3 * dimension, 0);  // bits, with a direction about their mean: every metric takes them
+  for (std::size_t i = 0; i < 3; ++i) places[i * dimension] = 1;
   const msf::Predictions found = model->predict(places);
   for (std::size_t i = 0; i < found.labels.size(); ++i) {
     require(found.joined[i] >= 0 && static_cast<std::uint64_t>(found.joined[i]) < model->points(),

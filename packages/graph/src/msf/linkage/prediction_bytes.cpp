@@ -204,6 +204,8 @@ PredictionTables from_bytes(const std::string& bytes) {
           "great-circle distances of another space; allowed: latitude and longitude");
   require(metric <= static_cast<std::uint64_t>(Distance::great_circle) || periods == 0,
           "periodic axes with a metric that has none; allowed: with euclidean, manhattan and chebyshev");
+  require(t.space.metric != Distance::correlation || dimension > 1,
+          "correlation distances of one axis; allowed: of two and more");
   require(periods <= dimension, "more periods than axes; allowed: one for each");
   for (std::uint64_t i = 0; i < periods; ++i) {
     const std::uint64_t axis = in.number();
