@@ -37,9 +37,10 @@ class Estimator(Manners):
             setattr(self, name, value)
         return self
 
-    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fits the estimator to X and returns labels_, the cluster labels of this process's points."""
-        return self.fit(X).labels_
+    def fit_predict(self, X: Any, y: Any = None, **given: Any) -> np.ndarray:
+        """Fits the estimator to X, with further arguments of fit() if there are any, and returns labels_, the cluster labels of this
+        process's points."""
+        return self.fit(X, y, **given).labels_
 
     def __repr__(self) -> str:
         """Returns the estimator's class with the parameters that differ from their defaults."""

@@ -66,6 +66,26 @@ def test_equal_weights_are_no_weights_and_doubles_are_twice_the_size():
         assert np.array_equal(fitted.labels_, alone.labels_) and np.array_equal(fitted.probabilities_, alone.probabilities_)
         assert np.allclose(fitted.cluster_persistence_, alone.cluster_persistence_, rtol=1e-12)
     assert HDBSCAN(min_cluster_size=5).fit(points).condensed_tree_.tree.weights is None
+    found = HDBSCAN(min_cluster_size=10, min_samples=2).fit_predict(points, sample_weight=[2] * len(points))
+    assert np.array_equal(found, alone.labels_)
+    with pytest.raises(TypeError, match="sample_weight"):
+        merganser.SingleLinkage().fit_predict(points, sample_weight=[2] * len(points))
+
+
+@pytest.mark.parametrize("number", [0, 5, 16])
+def test_weights_limits_of_distance_and_size_and_persistence_hold_together(number):
+    points, alone = fit(number)
+    births = 1 / alone.condensed_tree_.tree.birth[1:]
+    assert len(births)
+    for most in (np.inf, np.median(births), births.min()):
+        given = {"cluster_selection_persistence": 0.02, "cluster_selection_epsilon_max": most, "min_samples": 3}
+        single = HDBSCAN(min_cluster_size=4, max_cluster_size=60, **given).fit(points)
+        double = HDBSCAN(min_cluster_size=8, max_cluster_size=120, **given).fit(points, sample_weight=[2] * len(points))
+        assert np.array_equal(double.labels_, single.labels_)
+        tree = single.condensed_tree_
+        assert (tree.tree.size[tree.selected] <= 60).all() and (1 / tree.tree.birth[tree.selected] <= most).all()
+        free = HDBSCAN(min_cluster_size=4, max_cluster_size=60, **{**given, "cluster_selection_persistence": 0}).fit(points)
+        assert len(tree.tree.parent) <= len(free.condensed_tree_.tree.parent)
 
 
 @pytest.mark.parametrize("weights, what", [
