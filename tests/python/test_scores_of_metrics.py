@@ -81,6 +81,18 @@ def test_rows_that_are_not_finite_have_no_scores_and_change_no_other(metric, giv
     fresh = POINTS[::5] + 0.05
     for function in (approximate_predict, approximate_predict_scores, merganser.membership_vector):
         assert np.array_equal(function(fitted, fresh), function(alone, fresh))
+    joined = approximate_predict(fitted, fresh, return_connecting_points=True)[2]
+    assert np.array_equal(joined, finite[approximate_predict(alone, fresh, return_connecting_points=True)[2]])
+
+
+def test_points_of_many_features_join_rows_by_their_numbers_among_all():
+    points = random.normal(0, 1, (60, 20))
+    rows = np.insert(points, [0, 30], np.nan, axis=0)
+    fitted = HDBSCAN(4, allow_single_cluster=True).fit(rows)
+    joined = approximate_predict(fitted, points[::7], return_connecting_points=True)[2]
+    alone = HDBSCAN(4, allow_single_cluster=True).fit(points)
+    expected = approximate_predict(alone, points[::7], return_connecting_points=True)[2]
+    assert np.array_equal(joined, expected + 1 + (expected >= 30))
 
 
 def test_trees_of_rows_that_are_not_finite_are_drawn():
