@@ -1,7 +1,7 @@
 """HDBSCAN* beside fast_hdbscan, hdbscan and scikit-learn: times and labels, in one run.
 
-    python examples/python/compare_hdbscan.py --points 2^18
-    python examples/python/compare_hdbscan.py --points 20000 --dimension 8 --data blobs,digits --repeat 5
+    python examples/python/compare_hdbscan.py --points 2^17 --dimensions 3,8,10,16
+    python examples/python/compare_hdbscan.py --points 20000 --dimensions 8 --data blobs,digits --repeat 5
 
 Every program that is installed clusters the same points, one after the other, again and again (interleaved), each in a
 process of its own with one thread; shown are the medians of user CPU and wall clock time, with what each imports and compiles
@@ -92,7 +92,7 @@ class Server:
     def __init__(self, program, data, count, dimension, folder):
         self.program, self.labels, self.times, self.problem = program, os.path.join(folder, program + ".npy"), [], None
         environment = {**os.environ, **{name: "1" for name in THREADS}, "PYTHONWARNINGS": "ignore"}
-        command = [sys.executable, __file__, "--serve", program, "--data", data, "--points", str(count), "--dimension",
+        command = [sys.executable, __file__, "--serve", program, "--data", data, "--points", str(count), "--dimensions",
                    str(dimension)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
         first = self.process.stdout.readline().strip()
@@ -166,17 +166,21 @@ def parse_count(text):
     return int(base) ** int(exponent) if power else int(base)
 
 
+def parse_dimensions(text):
+    return [int(word) for word in text.split(",")]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--points", type=parse_count, default=2**14, help="number of points, 2^14 too")
-    parser.add_argument("--dimension", type=int, default=3)
+    parser.add_argument("--dimensions", "--dimension", type=parse_dimensions, default=[3], help="numbers of axes, with commas")
     parser.add_argument("--data", default="uniform,blobs,digits", help="uniform, blobs, digits or files .npy, with commas")
     parser.add_argument("--programs", default=",".join(PROGRAMS))
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
-        return serve(options.serve, options.data, options.points, options.dimension)
+        return serve(options.serve, options.data, options.points, options.dimensions[0])
     wanted = options.programs.split(",")
     programs = [name for name in wanted if importlib.util.find_spec(name)]
     missing = [name for name in wanted if name not in programs]
@@ -185,7 +189,8 @@ def main():
         if data == "digits" and not importlib.util.find_spec("sklearn"):
             print("\ndigits: left out, it is a data set of scikit-learn")
             continue
-        compare(data, options.points, options.dimension, programs, options.repeat)
+        for dimension in options.dimensions:
+            compare(data, options.points, dimension, programs, options.repeat)
     return None
 
 

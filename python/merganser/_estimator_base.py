@@ -9,12 +9,15 @@ import numpy as np
 
 from ._arrays import to_array, as_float64, is_sparse
 from ._errors import InputError, UsageError
+from ._manners import Manners
 
 
-class Estimator:
+class Estimator(Manners):
     """Base class of clusterers with scikit-learn's interface: __init__ stores parameters as they are, fit() validates them."""
 
     _estimator_type = "clusterer"
+    _labels_others = False
+    """True if rows with numbers that are not finite get labels of their own, and sparse rows are taken."""
 
     @classmethod
     def _parameter_names(cls) -> list[str]:
@@ -34,9 +37,10 @@ class Estimator:
             setattr(self, name, value)
         return self
 
-    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fits the estimator to X and returns labels_, the cluster labels of this process's points."""
-        return self.fit(X).labels_
+    def fit_predict(self, X: Any, y: Any = None, **given: Any) -> np.ndarray:
+        """Fits the estimator to X, with further arguments of fit() if there are any, and returns labels_, the cluster labels of this
+        process's points."""
+        return self.fit(X, y, **given).labels_
 
     def __repr__(self) -> str:
         """Returns the estimator's class with the parameters that differ from their defaults."""
@@ -54,6 +58,7 @@ class Estimator:
         """Returns the tags of scikit-learn that describe a clusterer. Called by scikit-learn only, which is imported here."""
         from sklearn.utils import InputTags, Tags, TargetTags
 
+        distances = getattr(self, "metric", None) == "precomputed"
         return Tags(
             estimator_type="clusterer",
             target_tags=TargetTags(required=False),
@@ -64,7 +69,7 @@ class Estimator:
             no_validation=False,
             non_deterministic=False,
             requires_fit=True,
-            input_tags=InputTags(pairwise=getattr(self, "metric", None) == "precomputed"),
+            input_tags=InputTags(pairwise=distances, sparse=self._labels_others, allow_nan=self._labels_others and not distances),
         )
 
     def _check_rows(self, X: Any) -> np.ndarray:
@@ -131,8 +136,13 @@ class Estimator:
 
     def _real_rows(self, X: Any) -> np.ndarray:
         """Converts data of an estimator to (n, d) float64 in C order, without a copy if they are so already. Raises InputError for
-        other shapes, TypeError for sparse matrices."""
+        other shapes, TypeError for sparse matrices where they are not taken."""
         distances = getattr(self, "metric", None) == "precomputed"
+        if self._labels_others and not distances and is_sparse(X):
+            if self.algorithm not in ("auto", "brute", "best", "generic"):
+                raise UsageError(f"algorithm: {self.algorithm!r} with sparse X; Sparse data matrices only support algorithm "
+                                 "`brute`. Allowed: 'auto', 'brute'")
+            X = X.toarray()
         if is_sparse(X) or (distances and any(str(dtype).startswith("Sparse") for dtype in _dtypes(X))):
             allowed = "dense arrays (X.toarray())"
             if distances:
@@ -152,16 +162,19 @@ class Estimator:
     def _check_alone(self, array: np.ndarray, least: int) -> None:
         """Raises InputError unless the rows of a fit in one process are at least `least` and all finite. Over ranks the search for
         the spanning tree validates them collectively."""
-        n = array.shape[0]
-        if n < least:
-            raise InputError(
-                f"X: {n} sample{'' if n == 1 else 's'} (n_samples={n}); allowed: {least} and more for {type(self).__name__}"
-            )
+        self._check_count(array.shape[0], least)
         with np.errstate(all="ignore"):
             fine = np.isfinite(array.sum()) or np.isfinite(array).all()
         if not fine:
             what = "NaN" if np.isnan(array).any() else "infinity"
             raise InputError(f"X: contains {what}; allowed: finite numbers")
+
+    def _check_count(self, n: int, least: int) -> None:
+        """Raises InputError unless a fit in one process has at least `least` points."""
+        if n < least:
+            raise InputError(
+                f"X: {n} sample{'' if n == 1 else 's'} (n_samples={n}); allowed: {least} and more for {type(self).__name__}"
+            )
 
 
 def _is_same(a: Any, b: Any) -> bool:

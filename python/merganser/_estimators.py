@@ -7,90 +7,19 @@ import numpy as np
 
 from . import _core
 from ._arrays import number, whole
-from ._dask import dask_client, fit_on_workers, is_dask
 from ._errors import InputError, UsageError
-from ._estimator_base import Estimator, num_threads
+from ._keywords import check_algorithm, warn_without_effect
 from ._linkage import cut, find_clusters, hdbscan_options, linkage
-from ._precomputed import growth_from_distances, tree_from_distances
-from ._trees import Forest, euclidean_tree, gather_points
-from .hierarchies import Clusters, CondensedClusters, SingleLinkageTree
+from ._scores import ClusterScores
+from ._tree_estimator import TreeEstimator, scatter
+from .hierarchies import Clusters, CondensedClusters, SingleLinkageTree, linkage_with_other_rows, with_other_rows
 
-_METRICS = {
-    "euclidean": "euclidean",
-    "l2": "euclidean",
-    "manhattan": "manhattan",
-    "l1": "manhattan",
-    "cityblock": "manhattan",
-    "chebyshev": "chebyshev",
-    "infinity": "chebyshev",
-    "haversine": "great_circle",
-}
-"""Metrics of the library by the names that scikit-learn has for them."""
-
-
-_OPTION_NAMES = {"selection": "cluster_selection_method", "epsilon": "cluster_selection_epsilon"}
+_OPTION_NAMES = {"selection": "cluster_selection_method", "epsilon": "cluster_selection_epsilon",
+                 "epsilon_max": "cluster_selection_epsilon_max", "persistence": "cluster_selection_persistence"}
 """Names that the estimator HDBSCAN has for parameters of hdbscan(), where they differ."""
 
 
-class _TreeEstimator(Estimator):
-    """Base class of HDBSCAN and SingleLinkage: computes the minimum spanning tree of X on this process, its threads, or the ranks
-    of comm."""
-
-    def _tree(self, X: Any, min_samples: int, least: int) -> Forest:
-        """Returns the minimum spanning tree of X, at least `least` rows, by distances or, with min_samples above 1, mutual
-        reachability distances. Collective with comm. Sets _points (None for precomputed distances) and _growth (for these, if
-        ties="sequential")."""
-        array = self._rows_on_all(X, self._check_rows)
-        self._points = self._growth = None
-        if self.metric == "precomputed":
-            if self.comm is not None:
-                raise UsageError("metric: 'precomputed' with comm; allowed: without, one process has all distances")
-            self._check_alone(array, least)
-            forest = tree_from_distances(array, min_samples, ranks=self.ranks)
-            if getattr(self, "ties", None) == "sequential":
-                self._growth = growth_from_distances(array, min_samples)
-            return forest
-        if self.comm is None:
-            self._check_alone(array, least)
-            if min_samples > array.shape[0]:
-                raise InputError(f"min_samples: {min_samples}; allowed: at most the {array.shape[0]} points")
-        search = self._search()
-        self._points = array
-        return euclidean_tree(array, min_samples=min_samples, **search)
-
-    def _on_workers(self, X: Any) -> bool:
-        """Fits X on the workers of a dask cluster and sets labels_ and probabilities_, if X is a dask array and there is such a
-        cluster; else returns False."""
-        client = dask_client(X) if is_dask(X) else None
-        if client is None:
-            return False
-        self.n_features_in_ = X.shape[1]
-        self._points = self._clusters = self._linkage_rows = self._forest = None
-        self.labels_, self.probabilities_ = fit_on_workers(self, X, client)
-        return True
-
-    def _search(self) -> dict[str, Any]:
-        """Returns the keyword arguments of euclidean_tree() that follow from the estimator's parameters."""
-        return {
-            "metric": _metric(self.metric),
-            "ids": getattr(self, "_ids", None),
-            "comm": self.comm,
-            "ranks": self.ranks,
-            "threads": num_threads(self.n_jobs),
-            "model": self.model,
-            "most_distances": self.most_distances,
-            "forecast": self.forecast,
-        }
-
-
-def _metric(name: Any) -> str:
-    """Returns the library's name of a metric that has a name of scikit-learn's. Raises UsageError for an unknown one."""
-    if callable(name) or not isinstance(name, str) or name not in _METRICS:
-        raise UsageError(f"metric: {name!r}; allowed: {', '.join(_METRICS)}, precomputed")
-    return _METRICS[name]
-
-
-class HDBSCAN(_TreeEstimator):
+class HDBSCAN(ClusterScores, TreeEstimator):
     """Density-based hierarchical clustering with noise (HDBSCAN*), with the parameters and defaults of sklearn.cluster.HDBSCAN.
 
     Parameters
@@ -105,14 +34,18 @@ class HDBSCAN(_TreeEstimator):
     max_cluster_size
         Larger clusters are not selected; None: any size.
     metric
-        euclidean (l2), manhattan (l1, cityblock), chebyshev (infinity), haversine (latitude and longitude in radians), or
-        precomputed: X are the distances, (n, n).
+        euclidean (l2), manhattan (l1, cityblock), chebyshev (infinity), haversine (latitude and longitude in radians), cosine,
+        correlation, minkowski (p), seuclidean (V), mahalanobis (V or VI) and hamming, by a search; jaccard, dice,
+        rogerstanimoto, russellrao, sokalmichener, sokalsneath, yule (of bits: what is not 0), braycurtis, canberra, minkowski
+        with another p than 1, 2 and infinity, and a callable of two rows, by comparing all pairs; or precomputed: X are the
+        distances, (n, n), dense or sparse. See packages/graph/docs/metrics.md.
     metric_params
-        None: no metric here has any.
+        Parameters of the metric: w (a weight per column; euclidean, manhattan, minkowski), p, V, VI; of sparse distances
+        max_distance.
     alpha
         1.0: distances are not scaled here.
     algorithm, leaf_size
-        Accepted as by scikit-learn, without effect: there is one search.
+        Accepted as by scikit-learn, without effect: there is one search. As there, search trees take no metric but theirs.
     n_jobs
         Threads in the search for neighbours; None is 1, -1 all processors.
     cluster_selection_method
@@ -120,9 +53,12 @@ class HDBSCAN(_TreeEstimator):
     allow_single_cluster
         The root of the tree, all points, may be selected.
     store_centers
-        None, "centroid", "medoid" or "both"; not with comm.
+        None, "centroid", "medoid" or "both"; over ranks every rank gets all centres.
     copy
         Accepted: X is only read.
+    cluster_selection_persistence
+        Clusters that live for less than this difference of lambda (1 / distance) are merged with their sibling before clusters are
+        selected; from the lowest splits up, as in hdbscan.
     ties
         Order in which merges of one height are undone, of which there are many where min_samples is above 1: "sequential", one by
         one in scikit-learn's order, so that labels are scikit-learn's on this machine, except where exact_order_ is False;
@@ -132,18 +68,27 @@ class HDBSCAN(_TreeEstimator):
     ranks, model
         Ranks that are threads of this process; the model that carries messages.
     most_distances, forecast
-        Limits of every search beyond 16 features, see euclidean_tree().
+        Limits of every search that compares all pairs, as beyond 16 features, see euclidean_tree().
+    cluster_selection_epsilon_max
+        With "eom", clusters born above this distance are not selected; None: any.
+    p
+        Exponent of metric="minkowski"; None: 2.
+    prediction_data, gen_min_span_tree, core_dist_n_jobs, approx_min_span_tree, match_reference_implementation, memory
+        Parameters of hdbscan, without effect: fit() warns of those that are not None.
 
     Attributes
     ----------
     labels_, probabilities_
-        Cluster (int64, -1 is noise) and strength of membership of each of this process's points.
+        Cluster (int64, -1 is noise) and strength of membership of each of this process's points. Rows with infinite numbers have
+        label -2 and probability 0, rows with missing ones (NaN) -3 and NaN: they are in no tree.
     n_features_in_, feature_names_in_
         Number of columns of X, and their names if X was a data frame.
     centroids_, medoids_
         Centres of the clusters as store_centers requests.
-    condensed_tree_, single_linkage_tree_
-        Condensed tree and dendrogram; None on ranks other than 0.
+    condensed_tree_, single_linkage_tree_, minimum_spanning_tree_
+        Condensed tree, dendrogram and spanning tree; None on ranks other than 0.
+    outlier_scores_, cluster_persistence_, exemplars_, exemplar_indices_, relative_validity_
+        Scores of points and clusters, with the names and values of the package hdbscan.
     exact_order_
         With "sequential" True if all edges of equal weight were compared, which is given up where more than 2^34 coordinates would
         be; None with "together" and on ranks other than 0.
@@ -152,7 +97,9 @@ class HDBSCAN(_TreeEstimator):
     def __init__(self, min_cluster_size=5, min_samples=None, cluster_selection_epsilon=0.0, max_cluster_size=None,
                  metric="euclidean", metric_params=None, alpha=1.0, algorithm="auto", leaf_size=40, n_jobs=None,
                  cluster_selection_method="eom", allow_single_cluster=False, store_centers=None, copy=False, *,
-                 ties="sequential", comm=None, ranks=1, model="auto", most_distances=None, forecast=None):
+                 cluster_selection_persistence=0.0, ties="sequential", comm=None, ranks=1, model="auto", most_distances=None,
+                 forecast=None, cluster_selection_epsilon_max=None, p=None, prediction_data=None, gen_min_span_tree=None,
+                 core_dist_n_jobs=None, approx_min_span_tree=None, match_reference_implementation=None, memory=None):
         self.min_cluster_size = min_cluster_size
         self.min_samples = min_samples
         self.cluster_selection_epsilon = cluster_selection_epsilon
@@ -167,37 +114,48 @@ class HDBSCAN(_TreeEstimator):
         self.allow_single_cluster = allow_single_cluster
         self.store_centers = store_centers
         self.copy = copy
+        self.cluster_selection_persistence = cluster_selection_persistence
         self.ties = ties
         self.comm = comm
         self.ranks = ranks
         self.model = model
         self.most_distances = most_distances
         self.forecast = forecast
+        self.cluster_selection_epsilon_max = cluster_selection_epsilon_max
+        self.p = p
+        self.prediction_data = prediction_data
+        self.gen_min_span_tree = gen_min_span_tree
+        self.core_dist_n_jobs = core_dist_n_jobs
+        self.approx_min_span_tree = approx_min_span_tree
+        self.match_reference_implementation = match_reference_implementation
+        self.memory = memory
 
-    def fit(self, X: Any, y: Any = None) -> HDBSCAN:
-        """Computes the HDBSCAN* clusters of X, (n, d) or with metric="precomputed" (n, n). Collective with comm. `y` is ignored."""
+    _labels_others = True
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> HDBSCAN:
+        """Computes the HDBSCAN* clusters of X, (n, d) or with metric="precomputed" (n, n). Collective with comm. `y` is ignored.
+
+        `sample_weight`: number of points that each of this process's points counts as in min_cluster_size, max_cluster_size and
+        stabilities, from 0; not in core distances, which go by the min_samples-th nearest row (in fast_hdbscan they go by weight too).
+        """
         options, samples = self._check_parameters()
-        if self._on_workers(X):
+        warn_without_effect(self)
+        if self._on_workers(X, sample_weight):
             return self
         forest = self._tree(X, samples, 2)
-        found = find_clusters(forest, options, self._order(samples))
-        self.labels_ = found.labels.astype(np.int64)
-        self.probabilities_ = found.probabilities
+        weights = self._gather_weights(sample_weight, self._count_of_rows())
+        found = find_clusters(forest, options, self._order(samples, forest), weights)
+        labels, strengths = found.labels.astype(np.int64), found.probabilities
+        if self._scattered:
+            labels, strengths = (scatter(values, self._rows, None, self.comm) for values in (labels, strengths))
+        self.labels_, self.probabilities_ = self._expanded(labels, strengths)
         self._clusters = None if found.tree is None else Clusters.of(found.tree)
         self._selected, self._forest, self._samples = found.selected, forest, samples
         self.exact_order_ = found.exact
-        self._linkage_rows = None
+        self._linkage_rows, self._mask = None, self._mask_of_all()
         if self.store_centers is not None:
             self._find_centers()
         return self
-
-    def _order(self, samples: int) -> Any:
-        """Returns the argument `points` of hdbscan(), which determines scikit-learn's order of edges of equal weight: a growth of
-        precomputed distances or gathered points; None with ties="together". Collective with comm."""
-        growth, self._growth = self._growth, None
-        if self.ties != "sequential":
-            return None
-        return growth if self._points is None else gather_points(self._points, min_samples=samples, **self._search())
 
     def _check_parameters(self) -> tuple[_core.HdbscanOptions, int]:
         """Validates all parameters of HDBSCAN, and returns the options of hdbscan() and the effective min_samples. Raises
@@ -205,27 +163,28 @@ class HDBSCAN(_TreeEstimator):
         # None is any size here, 0 in hdbscan().
         most = 0 if self.max_cluster_size is None else whole(self.max_cluster_size, "max_cluster_size", 1)
         options = hdbscan_options(self.min_cluster_size, self.cluster_selection_method, self.cluster_selection_epsilon,
-                                  self.allow_single_cluster, most, self.ties, _OPTION_NAMES)
+                                  self.allow_single_cluster, most, self.ties, _OPTION_NAMES,
+                                  epsilon_max=np.inf if self.cluster_selection_epsilon_max is None
+                                  else self.cluster_selection_epsilon_max, persistence=self.cluster_selection_persistence)
         samples = options.min_cluster_size if self.min_samples is None else whole(self.min_samples, "min_samples", 1)
         if number(self.alpha, "alpha") != 1:
             raise UsageError(f"alpha: {self.alpha}; allowed: 1.0 (distances are not scaled here)")
-        for name, allowed in (
-            ("metric_params", (None, {})),
-            ("algorithm", ("auto", "brute", "kd_tree", "ball_tree")),
-            ("store_centers", (None, "centroid", "medoid", "both")),
-        ):
-            value = getattr(self, name)
-            if not any(value is a or (type(value) is type(a) and value == a) for a in allowed):
-                raise UsageError(f"{name}: {value!r}; allowed: {', '.join(map(repr, allowed))}")
-        if self.store_centers is not None and (self.comm is not None or self.metric == "precomputed"):
-            raise UsageError(f"store_centers: {self.store_centers!r} with comm or distances; allowed: None")
+        check_algorithm(self.algorithm, self.metric)
+        self._metric()
+        whole(self.leaf_size, "leaf_size", 1)
+        centers = (None, "centroid", "medoid", "both")
+        if self.store_centers is not None and (not isinstance(self.store_centers, str) or self.store_centers not in centers):
+            raise UsageError(f"store_centers: {self.store_centers!r}; allowed: {', '.join(map(repr, centers))}")
+        if self.store_centers is not None and isinstance(self.metric, str) and self.metric == "precomputed":
+            raise UsageError(f"store_centers: {self.store_centers!r} with distances "
+                             "(Cannot store centers when using a precomputed distance matrix.); allowed: None")
         return options, samples
 
     @property
     def condensed_tree_(self) -> CondensedClusters | None:
         """Condensed tree of all candidate clusters, a merganser.hierarchies.CondensedClusters. None on ranks other than 0."""
         self._check_fitted()
-        return None if self._clusters is None else CondensedClusters(self._clusters, self._selected)
+        return None if self._clusters is None else CondensedClusters(with_other_rows(self._clusters, self._mask), self._selected)
 
     @property
     def single_linkage_tree_(self) -> SingleLinkageTree | None:
@@ -233,14 +192,17 @@ class HDBSCAN(_TreeEstimator):
         self._check_fitted()
         if self._linkage_rows is None and self._forest is not None:
             self._linkage_rows = linkage(self._forest)
-            self._forest = None
-        return None if self._linkage_rows is None else SingleLinkageTree(self._linkage_rows)
+        if self._linkage_rows is None:
+            return None
+        return SingleLinkageTree(linkage_with_other_rows(self._linkage_rows, self._mask))
 
     def __getstate__(self) -> dict[str, Any]:
         """Returns the state for pickle: in place of the forest, which cannot be pickled, the linkage matrix (not with comm)."""
         state = self.__dict__.copy()
+        state.pop("_scores", None)  # computed again at their first use
         if self.comm is None and state.get("_forest") is not None:
             state["_linkage_rows"] = linkage(self._forest)
+            state["_saved_edges"] = self._edges()
         if "_forest" in state:
             state["_forest"] = None
         return state
@@ -257,49 +219,18 @@ class HDBSCAN(_TreeEstimator):
             raise AttributeError(f"{type(self).__name__}: not fitted; allowed: after fit()")
 
     def _find_centers(self) -> None:
-        """Sets centroids_ and medoids_ of all HDBSCAN* clusters, weighted by probability, as store_centers requests. Local."""
-        count = int(self.labels_.max(initial=-1)) + 1
-        d = self._points.shape[1]
+        """Sets centroids_ and medoids_ of all HDBSCAN* clusters, weighted by probability, as store_centers requests. Collective with
+        comm: every rank gets all."""
+        from ._centers import centroids, medoids
+
+        labels = range(self._count())
         if self.store_centers in ("centroid", "both"):
-            self.centroids_ = np.empty((count, d))
+            self.centroids_ = centroids(self, labels)
         if self.store_centers in ("medoid", "both"):
-            self.medoids_ = np.empty((count, d))
-        for label in range(count):
-            inside = self.labels_ == label
-            points, strength = self._points[inside], self.probabilities_[inside]
-            if self.store_centers in ("centroid", "both"):
-                self.centroids_[label] = np.average(points, weights=strength, axis=0)
-            if self.store_centers in ("medoid", "both"):
-                self.medoids_[label] = points[_medoid(points, strength, _metric(self.metric))]
+            self.medoids_ = medoids(self, labels)
 
 
-_BLOCK = 1 << 22
-"""Maximum number of coordinate differences that _medoid() holds at once."""
-
-
-def _medoid(points: np.ndarray, strength: np.ndarray, metric: str) -> int:
-    """Returns the index of a cluster's medoid: the point with the least sum of distances to all its points, weighted by their
-    strengths of membership."""
-    sums = np.empty(len(points))
-    rows = max(1, _BLOCK // max(1, points.size))
-    for first in range(0, len(points), rows):
-        block = points[first:first + rows]
-        sums[first:first + rows] = _distances(block, points, metric) @ strength
-    return int(sums.argmin())
-
-
-def _distances(a: np.ndarray, b: np.ndarray, metric: str) -> np.ndarray:
-    """Returns the distances of all points `a` to all points `b` by a metric of the library, (len(a), len(b))."""
-    if metric == "great_circle":
-        half = np.sin((a[:, None] - b[None]) / 2) ** 2
-        return 2 * np.arcsin(np.sqrt(half[..., 0] + np.cos(a[:, None, 0]) * np.cos(b[None, :, 0]) * half[..., 1]))
-    apart = np.abs(a[:, None] - b[None])
-    if metric == "manhattan":
-        return apart.sum(axis=2)
-    return apart.max(axis=2) if metric == "chebyshev" else np.sqrt((apart**2).sum(axis=2))
-
-
-class SingleLinkage(_TreeEstimator):
+class SingleLinkage(TreeEstimator):
     """Single-linkage clustering, as sklearn.cluster.AgglomerativeClustering(linkage="single").
 
     Parameters
@@ -308,9 +239,9 @@ class SingleLinkage(_TreeEstimator):
         Number of clusters; None with distance_threshold.
     distance_threshold
         Clusters result from all merges below this distance; None with n_clusters.
-    metric
-        euclidean (l2), manhattan (l1, cityblock), chebyshev (infinity), haversine (latitude and longitude in radians), or
-        precomputed: X are the distances, (n, n).
+    metric, metric_params, p
+        Metric with its parameters, as of HDBSCAN. precomputed: X are the distances, (n, n), dense, or sparse, where pairs that are
+        not stored are not connected.
     n_jobs
         Threads in the search for neighbours; None is 1, -1 all processors.
     comm
@@ -318,25 +249,27 @@ class SingleLinkage(_TreeEstimator):
     ranks, model
         Ranks that are threads of this process; the model that carries messages.
     most_distances, forecast
-        Limits of the search beyond 16 features, see euclidean_tree().
+        Limits of a search that compares all pairs, as beyond 16 features, see euclidean_tree().
 
     Attributes
     ----------
     labels_
         Cluster of each of this process's points (int64), numbered in the order of their lowest points.
     n_clusters_, n_leaves_, n_connected_components_
-        Numbers of clusters, of points, and of connected components (1).
+        Numbers of clusters, of points, and of connected components (1 but for sparse distances).
     n_features_in_, feature_names_in_
         Number of columns of X, and their names if X was a data frame.
     children_, distances_, single_linkage_tree_
         Merges (n - 1, 2), their heights, and the dendrogram; None on ranks other than 0.
     """
 
-    def __init__(self, n_clusters=2, *, distance_threshold=None, metric="euclidean", n_jobs=None, comm=None, ranks=1,
-                 model="auto", most_distances=None, forecast=None):
+    def __init__(self, n_clusters=2, *, distance_threshold=None, metric="euclidean", metric_params=None, p=None,
+                 n_jobs=None, comm=None, ranks=1, model="auto", most_distances=None, forecast=None):
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
         self.metric = metric
+        self.metric_params = metric_params
+        self.p = p
         self.n_jobs = n_jobs
         self.comm = comm
         self.ranks = ranks
@@ -359,9 +292,9 @@ class SingleLinkage(_TreeEstimator):
         rows = linkage(forest)
         labels = None if rows is None else self._cut(rows)
         self.labels_ = (labels if self.comm is None
-                        else _scatter_labels(labels, self._points, getattr(self, "_ids", None), self.comm))
+                        else scatter(labels, self._rows, getattr(self, "_ids", None), self.comm))
         self.n_leaves_ = forest.vertices
-        self.n_connected_components_ = 1
+        self.n_connected_components_ = forest.components
         self.n_clusters_ = 1 if labels is None else int(labels.max(initial=0)) + 1
         if self.comm is not None:
             self.n_clusters_ = self.comm.bcast(self.n_clusters_, root=0)
@@ -386,13 +319,3 @@ class SingleLinkage(_TreeEstimator):
         if not hasattr(self, "labels_"):
             raise AttributeError("SingleLinkage: not fitted; allowed: after fit()")
         return None if self._linkage_rows is None else SingleLinkageTree(self._linkage_rows)
-
-
-def _scatter_labels(labels: np.ndarray | None, points: np.ndarray, ids: np.ndarray | None, comm: Any) -> np.ndarray:
-    """Scatters the cluster labels of all points from rank 0. Collective over `comm`. Each rank returns those of its points, which
-    without ids are numbered in the order of the ranks."""
-    asked = comm.gather(len(points) if ids is None else ids, root=0)
-    parts = None
-    if asked is not None:
-        parts = np.split(labels, np.cumsum(asked)[:-1]) if ids is None else [labels[some] for some in asked]
-    return comm.scatter(parts, root=0)

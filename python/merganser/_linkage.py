@@ -92,7 +92,7 @@ class Hdbscan(NamedTuple):
 
 def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom", epsilon: float = 0.0,
             allow_single_cluster: bool = False, max_cluster_size: int = 0, ties: str = "together",
-            points: Any = None) -> Hdbscan:
+            points: Any = None, epsilon_max: float = np.inf) -> Hdbscan:
     """Computes HDBSCAN* clusters from a tree of mutual reachability distances: euclidean_tree(min_samples=...).
 
     Collective over the communicator of the forest.
@@ -115,6 +115,8 @@ def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom"
         Order in which merges of one height are undone: "together", as the definition has it, so that the result does not depend on
         the numbering of the points; "sequential", one by one in scikit-learn's order: Prim's algorithm from point 0, and what
         argsort of the NumPy at hand makes of it. Labels are then numbered as scikit-learn does.
+    epsilon_max
+        With "eom", clusters born above this distance are not selected.
     points
         With "sequential": result of gather_points() for the points of the forest. Without, if the tree could have had other edges
         of the same weight, the order is that of the forest's edges alone, and labels may differ from scikit-learn's: see
@@ -133,12 +135,14 @@ def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom"
     _check_forest(forest)
     if not isinstance(selection, str):
         raise TypeError(f"selection: a {type(selection).__name__}; allowed: 'eom', 'leaf'")
-    return find_clusters(forest, hdbscan_options(min_cluster_size, selection, epsilon, allow_single_cluster, max_cluster_size, ties),
-                         points)
+    options = hdbscan_options(min_cluster_size, selection, epsilon, allow_single_cluster, max_cluster_size, ties,
+                              epsilon_max=epsilon_max)
+    return find_clusters(forest, options, points)
 
 
 def hdbscan_options(min_cluster_size: Any, selection: Any, epsilon: Any, allow_single_cluster: Any, max_cluster_size: Any,
-                    ties: Any, names: dict[str, str] = {}) -> _core.HdbscanOptions:
+                    ties: Any, names: dict[str, str] = {}, *, epsilon_max: Any = np.inf,
+                    persistence: Any = 0.0) -> _core.HdbscanOptions:
     """Converts parameters of hdbscan() to the options of find_clusters(). `names`: names of the parameters in the caller's
     function, for errors.
 
@@ -147,16 +151,19 @@ def hdbscan_options(min_cluster_size: Any, selection: Any, epsilon: Any, allow_s
     return _core.HdbscanOptions(
         min_cluster_size=integer(min_cluster_size, names.get("min_cluster_size", "min_cluster_size")), selection=selection,
         epsilon=number(epsilon, names.get("epsilon", "epsilon")), allow_single_cluster=bool(allow_single_cluster),
-        max_cluster_size=integer(max_cluster_size, names.get("max_cluster_size", "max_cluster_size")), ties=ties, names=names)
+        max_cluster_size=integer(max_cluster_size, names.get("max_cluster_size", "max_cluster_size")), ties=ties,
+        epsilon_max=number(epsilon_max, names.get("epsilon_max", "epsilon_max")),
+        persistence=number(persistence, names.get("persistence", "persistence")), names=names)
 
 
-def find_clusters(forest: Forest, options: _core.HdbscanOptions, points: Any) -> Hdbscan:
+def find_clusters(forest: Forest, options: _core.HdbscanOptions, points: Any, weights: np.ndarray | None = None) -> Hdbscan:
     """Computes HDBSCAN* clusters of a spanning forest with validated options. Collective over the communicator of the forest.
 
     `points`: result of gather_points(), or a growth, for ties="sequential"; None: the order is that of the forest's edges alone.
+    `weights`: on rank 0 the weights of all points; None: one each.
     """
     growth, order = _sequence(forest, points) if options.sequential else (None, None)
-    found = _core.hdbscan(forest, options, growth, order)
+    found = _core.hdbscan(forest, options, growth, order, weights)
     return Hdbscan(*found, None if growth is None or found[2] is None else growth.exact)
 
 

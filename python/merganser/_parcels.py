@@ -8,6 +8,7 @@ import numpy as np
 from . import _core
 from ._arrays import to_array, parse_box, line, mask, number, plain_array, reals, rows, whole
 from ._errors import InputError, UsageError
+from ._pickles import reduce_parcels, reduce_schema
 from ._policies import MergePolicy, to_policy
 from ._team import open_team
 
@@ -48,6 +49,7 @@ class Schema:
         return isinstance(other, Schema) and self._core == other._core
 
     __hash__ = None
+    __reduce__ = reduce_schema
 
     def __repr__(self) -> str:
         return f"Schema({self.attributes!r})"
@@ -82,6 +84,8 @@ class Parcels:
     def schema(self) -> Schema:
         """Schema of these parcels: their attributes and merge rules."""
         return self._schema
+
+    __reduce__ = reduce_parcels
 
     def __len__(self) -> int:
         return len(self._core)

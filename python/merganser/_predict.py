@@ -1,16 +1,18 @@
 """Prediction of the clusters of new points from a fitted HDBSCAN, without clustering again."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import _core
 from ._errors import UsageError
+from ._estimator_base import num_threads
 from ._estimators import HDBSCAN
-from ._nearest import join
+from ._nearest import core_distances, join
 
 
-def approximate_predict(clusterer: HDBSCAN, points: Any) -> tuple[np.ndarray, np.ndarray]:
+def approximate_predict(clusterer: HDBSCAN, points: Any, return_connecting_points: bool = False) -> tuple[np.ndarray, ...]:
     """Predicts labels and strengths of new points from a fitted HDBSCAN without clustering again, as hdbscan's function of that
     name.
 
@@ -24,6 +26,8 @@ def approximate_predict(clusterer: HDBSCAN, points: Any) -> tuple[np.ndarray, np
         Fitted HDBSCAN. With `comm` the call is collective, and `points` are this rank's, any number.
     points
         (m, d) numbers, d as fitted; a data frame has the columns of the fitted one, in the same order.
+    return_connecting_points
+        Return the numbers of the fitted points that the new ones join, too.
 
     Returns
     -------
@@ -31,31 +35,114 @@ def approximate_predict(clusterer: HDBSCAN, points: Any) -> tuple[np.ndarray, np
         Cluster of each new point (int64), -1 for noise.
     strengths : ndarray
         Strength of membership of each new point (float64), 0 to 1.
+    neighbours : ndarray
+        With return_connecting_points: number of the fitted row that each new point joins (int64).
 
     Raises
     ------
     UsageError
-        If the estimator was fitted to distances or to a dask array.
+        If the estimator was fitted to distances, by a metric that compares all pairs, or to a dask array.
 
     Notes
     -----
     The search is exact over all points (hdbscan compares the 2 min_samples nearest, with core distances of one neighbour less).
-    Time O(log n) per point after a tree of the fitted points, which is rebuilt at every call: pass many points at once.
+    The first call after fit() builds what queries need, in O(n log n): core distances, and a tree of the fitted points. Later ones
+    take O(log n) per point. Over the ranks of a communicator, and beyond 16 features, only the core distances are kept.
+    """
+    joined = join_clusters(clusterer, points)[1]
+    if return_connecting_points:
+        return joined.labels, joined.strengths, joined.joined
+    return joined.labels, joined.strengths
+
+
+class Joined(NamedTuple):
+    """New points of this process, joined to fitted points."""
+
+    labels: np.ndarray
+    """Cluster of each new point, -1 for noise."""
+    strengths: np.ndarray
+    """Strength of membership, 0 to 1."""
+    joined: np.ndarray
+    """Number of the fitted row, among all, of least mutual reachability distance."""
+    lambdas: np.ndarray
+    """1 / that distance."""
+    scores: np.ndarray | None
+    """Outlier score, up to 1; None: not asked for."""
+    cluster_of: np.ndarray
+    """Cluster of the condensed tree that the fitted point leaves last."""
+    joined_lambdas: np.ndarray
+    """Lambda at which the fitted point leaves that."""
+
+
+_MOST_FEATURES = 16
+"""Number of features up to which there is a tree of the fitted points to keep."""
+
+
+def join_clusters(clusterer: HDBSCAN, points: Any, scores: bool = False) -> tuple[np.ndarray, Joined]:
+    """Joins new points to the points of a fitted HDBSCAN. Collective with comm. Returns the converted new points, and what they join;
+    outlier scores are only there with `scores`, for which a search over ranks needs the nearest points too.
+
+    Raises TypeError for another estimator, UsageError if it was fitted to distances or to a dask array.
     """
     if not isinstance(clusterer, HDBSCAN):
         raise TypeError(f"clusterer: a {type(clusterer).__name__}; allowed: a fitted merganser.HDBSCAN")
     clusterer._check_fitted()
-    if getattr(clusterer, "_points", None) is None:
-        raise UsageError("clusterer: fitted to distances or to an array of dask; allowed: fitted to points")
+    check_searched(clusterer)
     fresh = clusterer._rows_on_all(points, clusterer._fresh_rows)
-    nearest, reach = join(clusterer._points, fresh, clusterer._samples, **clusterer._search())
-    with np.errstate(divide="ignore"):
-        lambdas = 1 / reach
+    if clusterer.comm is None and clusterer._points.shape[1] <= _MOST_FEATURES:
+        joined = Joined(*prediction_model(clusterer).predict(fresh, num_threads(clusterer.n_jobs)))
+        return fresh, joined._replace(joined=clusterer._among_all(joined.joined))
+    search = clusterer._search()
+    found = join(clusterer._points, fitted_cores(clusterer), fresh, clusterer._samples, **search, nearest=scores)
     comm = clusterer.comm
     if comm is None:
-        return _assign_clusters(clusterer, nearest, lambdas)
-    asked = comm.gather((nearest, lambdas), root=0)
-    return comm.scatter(None if asked is None else [_assign_clusters(clusterer, *one) for one in asked], root=0)
+        return fresh, _join_tree(clusterer, *found)
+    asked = comm.gather(found, root=0)
+    return fresh, comm.scatter(None if asked is None else [_join_tree(clusterer, *one) for one in asked], root=0)
+
+
+def check_searched(clusterer: HDBSCAN) -> None:
+    """Raises UsageError unless an HDBSCAN was fitted to points that are searched, which predictions and memberships need."""
+    if getattr(clusterer, "_points", None) is None:
+        raise UsageError("clusterer: fitted to distances, by a metric of all pairs, or to an array of dask; allowed: fitted "
+                         "to points, by a searched metric")
+
+
+def fitted_cores(clusterer: HDBSCAN) -> np.ndarray:
+    """Returns the core distances of this process's fitted points, which are computed at the first call. Collective with comm."""
+    return clusterer._score("cores", lambda: core_distances(clusterer._points, clusterer._samples, **clusterer._search()))
+
+
+def prediction_model(clusterer: HDBSCAN) -> Any:
+    """Returns the model for predictions of an HDBSCAN fitted to points in this process, built at the first call."""
+
+    def build() -> Any:
+        metric = clusterer._search()["metric"].replace("_", "-")
+        selected = np.asarray(clusterer._selected, dtype=np.uint32)
+        return _core.PredictionModel(clusterer._points, fitted_cores(clusterer), metric, clusterer._samples, clusterer._condensed(),
+                                     selected)
+
+    return clusterer._score("model", build)
+
+
+def _join_tree(clusterer: HDBSCAN, nearest: np.ndarray, reach: np.ndarray, distance: np.ndarray) -> Joined:
+    """Places new points that join fitted points in the condensed tree. Local, on the process that holds the tree."""
+    tree = clusterer._clusters
+    with np.errstate(divide="ignore"):
+        lambdas = 1 / reach
+    cluster_of, joined_lambdas = tree.cluster_of[nearest], tree.lambda_[nearest]
+    rows = clusterer._among_all(nearest)
+    if not len(distance) and len(nearest):
+        return Joined(*_assign_clusters(clusterer, nearest, lambdas), rows, lambdas, None, cluster_of, joined_lambdas)
+    deepest = np.zeros(len(tree.parent))
+    np.maximum.at(deepest, tree.cluster_of, tree.lambda_)
+    for c in range(len(deepest) - 1, 0, -1):  # children have higher numbers
+        deepest[tree.parent[c]] = max(deepest[tree.parent[c]], deepest[c], tree.birth[c])
+    most, own = deepest[cluster_of], np.where(distance == 0, joined_lambdas, lambdas)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scores = np.where(np.isinf(most), 1.0, (most - own) / most)
+    scores[(most == 0) | np.isinf(own)] = 0.0
+    return Joined(*_assign_clusters(clusterer, nearest, lambdas), rows, lambdas, scores, cluster_of, joined_lambdas)
 
 
 def _assign_clusters(clusterer: HDBSCAN, nearest: np.ndarray, lambdas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from ._team import open_team
 Forest = _core.Forest
 
 
-METRICS = ("euclidean", "manhattan", "chebyshev", "great_circle")
+METRICS = ("euclidean", "manhattan", "chebyshev", "great_circle", "cosine", "correlation", "hamming")
 """Metrics of euclidean_tree() and gather_points()."""
 
 
@@ -39,7 +39,8 @@ def euclidean_tree(points: Any, *, min_samples: int = 1, box: Any = None, period
     periodic
         True, False or one per axis.
     metric
-        "euclidean", "manhattan", "chebyshev", or "great_circle": points are (latitude, longitude), and weights angles in radians.
+        "euclidean", "manhattan", "chebyshev"; "great_circle": points are (latitude, longitude), and weights angles in radians;
+        "cosine", "correlation": 1 less the cosine or the correlation of two rows; "hamming": share of the bits (0, 1) that differ.
     angle
         Unit of the coordinates of great_circle: "radians" or "degrees".
     ids
@@ -107,9 +108,24 @@ def gather_points(points: Any, *, min_samples: int = 1, box: Any = None, periodi
                                                    model, most_distances, forecast))
 
 
-def _search_arguments(points: Any, min_samples: int, box: Any, periodic: Any, metric: str, angle: str, ids: Any, comm: Any,
-                      ranks: int, threads: int, model: str, most_distances: int | None,
-                      forecast: Callable[[PairsForecast], None] | None) -> tuple[Any, ...]:
+def tree_with_cores(points: Any, min_samples: int, search: dict[str, Any]) -> Forest:
+    """Computes euclidean_tree() of points, and keeps their core distances for points_of_tree(). Collective with `comm`.
+
+    `search`: keyword arguments of euclidean_tree() but min_samples.
+    """
+    return _core.euclidean_tree(*_search_arguments(points, min_samples=min_samples, **search), keep_cores=True)
+
+
+def points_of_tree(points: Any, min_samples: int, search: dict[str, Any], tree: Forest) -> Any:
+    """Gathers points as gather_points() does, with the core distances that tree_with_cores() of the same arguments has kept.
+    Collective with `comm`."""
+    return _core.gather_points(*_search_arguments(points, min_samples=min_samples, **search), tree=tree)
+
+
+def _search_arguments(points: Any, min_samples: int, box: Any = None, periodic: Any = False, metric: str = "euclidean",
+                      angle: str = "radians", ids: Any = None, comm: Any = None, ranks: int = 1, threads: int = 1,
+                      model: str = "auto", most_distances: int | None = None,
+                      forecast: Callable[[PairsForecast], None] | None = None) -> tuple[Any, ...]:
     """Validates the arguments of euclidean_tree() and gather_points(), searches among points, and converts them to those of the
     functions of _core. Raises InputError, UsageError or TypeError."""
     array = rows(points, "points")
@@ -142,8 +158,10 @@ def minimum_spanning_forest(graph: Any, *, maximum: bool = False, comm: Any = No
     ----------
     graph
         Sparse matrix or array of SciPy (entries that are stored are edges, 0 too; entries that repeat at one (i, j) are added up,
-        as SciPy does; of (i, j) and (j, i) the lighter counts), or (n, u, v, w): edges between u[i] and v[i] of 0 .. n - 1, of
-        which parallel ones stay apart. With `comm` this rank's share of the edges; loops are allowed.
+        as SciPy does; of (i, j) and (j, i) the lighter counts); dense array (n, n), of which entries that are 0, infinite or NaN
+        are no edges, as in scipy.sparse.csgraph; graph of networkx (nodes are numbered in their order in the graph, directed
+        edges are taken both ways, an edge without `weight` weighs 1); or (n, u, v, w): edges between u[i] and v[i] of
+        0 .. n - 1, of which parallel ones stay apart. With `comm` this rank's share of the edges; loops are allowed.
     maximum
         Compute the maximum spanning forest instead.
     comm
@@ -171,8 +189,8 @@ def minimum_spanning_forest(graph: Any, *, maximum: bool = False, comm: Any = No
 
 
 def _edge_arrays(graph: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
-    """Converts this rank's edges of a graph, a sparse matrix or (n, u, v, w), to the arrays (n, u, v, w) that _core takes. Raises
-    InputError or TypeError for other objects."""
+    """Converts this rank's edges of a graph (sparse matrix, dense array, graph of networkx, (n, u, v, w)) to the arrays
+    (n, u, v, w) that _core takes. Raises InputError or TypeError for other objects."""
     if hasattr(graph, "tocoo"):
         coo = graph.tocoo(copy=True)
         coo.sum_duplicates()
@@ -181,14 +199,40 @@ def _edge_arrays(graph: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
         parts = (coo.shape[0], coo.row, coo.col, coo.data)
     elif isinstance(graph, (tuple, list)) and len(graph) == 4:
         parts = tuple(graph)
+    elif hasattr(graph, "edges") and hasattr(graph, "nodes") and hasattr(graph, "adj"):
+        parts = _networkx_edges(graph)
+    elif isinstance(graph, np.ndarray):
+        parts = _dense_edges(to_array(graph, "graph"))
     else:
-        raise TypeError(f"graph: a {type(graph).__name__}; allowed: a sparse matrix of SciPy, or (n, u, v, w)")
+        raise TypeError(f"graph: a {type(graph).__name__}; allowed: a sparse matrix of SciPy, an array (n, n), a graph of "
+                        "networkx, or (n, u, v, w)")
     n = whole(parts[0], "n", 0, 2**62)
     u = line(parts[1], "u", np.int64)
     v = line(parts[2], "v", np.int64, len(u))
     w = to_array(parts[3], "w")
     kinds = {"u": np.uint64, "i": np.int64, "b": np.uint64}
     return n, u, v, line(w, "w", kinds.get(w.dtype.kind, np.float64), len(u))
+
+
+def _dense_edges(matrix: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+    """Returns the edges (n, u, v, w) of a dense adjacency matrix: its entries that are finite and not 0. Raises InputError for
+    other shapes."""
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"graph: an array of shape {matrix.shape}; allowed: (n, n)")
+    if matrix.dtype.kind not in "fiub":
+        raise TypeError(f"graph: an array of {matrix.dtype}; allowed: real numbers")
+    u, v = np.nonzero(np.isfinite(matrix) & (matrix != 0))
+    return len(matrix), u, v, matrix[u, v]
+
+
+def _networkx_edges(graph: Any) -> tuple[int, np.ndarray, np.ndarray, Any]:
+    """Returns the edges (n, u, v, w) of a graph of networkx, whose nodes are numbered in their order."""
+    number = {node: i for i, node in enumerate(graph.nodes)}
+    ends, weights = np.empty((graph.number_of_edges(), 2), dtype=np.int64), []
+    for place, (a, b, weight) in enumerate(graph.edges(data="weight", default=1)):
+        ends[place] = number[a], number[b]
+        weights.append(weight)
+    return len(number), ends[:, 0], ends[:, 1], weights
 
 
 def to_scipy(self: Forest) -> Any:
@@ -205,6 +249,21 @@ def _repr(self: Forest) -> str:
     return f"<merganser.Forest: {len(self.edges)} edges here, {self.vertices} vertices, digest {self.digest}>"
 
 
+def _unpickled(n: int, edges: np.ndarray, weights: np.ndarray, ids: np.ndarray | None) -> Forest:
+    """Returns the forest of a pickle, in this process. A forest of float32 weights becomes one of float64."""
+    _, u, v, w = _edge_arrays((n, edges[:, 0], edges[:, 1], weights))
+    return _core.spanning_forest(open_team(), n, u, v, w, False, 1, ids)
+
+
+def _reduced(self: Forest) -> tuple[Any, ...]:
+    """Returns function and arguments for pickle. Raises TypeError for a forest over several processes, which holds a share of the
+    edges."""
+    if not self.team.here:
+        raise TypeError("Forest: over a communicator; allowed to pickle: forests of one process, or edges and weights of each rank")
+    return _unpickled, (self.vertices, np.array(self.edges), self.weights, self.own_ids)
+
+
+Forest.__reduce__ = _reduced
 Forest.to_scipy = to_scipy
 Forest.__repr__ = _repr
 Forest.__len__ = lambda self: len(self.edges)

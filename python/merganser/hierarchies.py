@@ -21,11 +21,44 @@ class Clusters(NamedTuple):
     """Cluster that each point falls out of."""
     lambda_: np.ndarray
     """Lambda at which each point falls out of its cluster; infinite for coincident points."""
+    weights: np.ndarray | None = None
+    """Weight of each point in sizes and stabilities; None: one each."""
 
     @classmethod
     def of(cls, tree: Any) -> Clusters:
         """Converts the condensed tree of a result of merganser.hdbscan(), without a copy of the arrays by point."""
-        return cls(tree.parent, tree.size, tree.birth, tree.cluster_of, tree.lambda_)
+        return cls(tree.parent, tree.size, tree.birth, tree.cluster_of, tree.lambda_, tree.weights)
+
+
+def with_other_rows(clusters: Clusters, finite: np.ndarray | None) -> Clusters:
+    """Returns a condensed tree of the finite rows (a mask) with the other rows, which leave the root at lambda 0 with weight 0."""
+    if finite is None:
+        return clusters
+    cluster_of, lambda_ = np.zeros(len(finite), dtype=clusters.cluster_of.dtype), np.zeros(len(finite))
+    cluster_of[finite], lambda_[finite] = clusters.cluster_of, clusters.lambda_
+    size = clusters.size.copy()
+    size[0] = len(finite)
+    weights = clusters.weights
+    if weights is not None:
+        weights = np.zeros(len(finite))
+        weights[finite] = clusters.weights
+    return clusters._replace(size=size, cluster_of=cluster_of, lambda_=lambda_, weights=weights)
+
+
+def linkage_with_other_rows(rows: np.ndarray, finite: np.ndarray | None) -> np.ndarray:
+    """Returns a linkage matrix of the finite rows (a mask) with the other rows, which are merged last, at infinity."""
+    if finite is None:
+        return rows
+    n, known = len(finite), len(rows) + 1
+    names = np.concatenate([np.flatnonzero(finite), n + np.arange(len(rows))]).astype(np.float64)
+    out = np.empty((n - 1, 4))
+    out[:len(rows)] = rows
+    out[:len(rows), :2] = names[rows[:, :2].astype(np.int64)]
+    for step, row in enumerate(np.flatnonzero(~finite)):
+        place = len(rows) + step
+        top = names[known - 1] if place == 0 else n + place - 1
+        out[place] = (min(row, top), max(row, top), np.inf, known + step + 1)
+    return out
 
 
 class CondensedClusters:
@@ -104,6 +137,18 @@ class SingleLinkageTree:
             columns[name] = column if name == "distance" else column.astype(np.int64)
         return pandas.DataFrame(columns)
 
+    def to_networkx(self) -> Any:
+        """Returns the dendrogram as a directed graph from merges (n and above) to what they merge; edges have `weight` (height),
+        nodes `size`. Needs networkx."""
+        import networkx
+
+        n, graph = len(self.rows) + 1, networkx.DiGraph()
+        graph.add_nodes_from((node, {"size": 1}) for node in range(n))
+        for place, (a, b, height, size) in enumerate(self.rows):
+            graph.add_node(n + place, size=int(size))
+            graph.add_weighted_edges_from(((n + place, int(a), float(height)), (n + place, int(b), float(height))))
+        return graph
+
     def get_clusters(self, cut_distance: float, min_cluster_size: int = 5) -> np.ndarray:
         """Cuts the dendrogram at a distance and returns cluster labels (int64), numbered in the order of the clusters' lowest
         points. Points of clusters below min_cluster_size are noise (-1)."""
@@ -117,3 +162,43 @@ class SingleLinkageTree:
         from .plots import dendrogram
 
         return dendrogram(self.rows, **options)
+
+
+class MinimumSpanningTree:
+    """Minimum spanning tree of the mutual reachability distances of points, with the interface of hdbscan's."""
+
+    def __init__(self, ends: np.ndarray, distances: np.ndarray, points: np.ndarray | None = None):
+        self.ends = ends
+        """Ends of each edge, (n - 1, 2) int64, the lower first; edges are in ascending order of (distance, low, high)."""
+        self.distances = distances
+        """Mutual reachability distance of the ends of each edge."""
+        self.points = points
+        """Rows of X, for plot(), NaN for those that are not finite; None over ranks, and for precomputed distances."""
+
+    def to_numpy(self) -> np.ndarray:
+        """Returns the edges as rows (from, to, distance), (n - 1, 3) float64."""
+        return np.column_stack([self.ends.astype(np.float64), self.distances])
+
+    def to_pandas(self) -> Any:
+        """Returns the edges as a data frame: from, to (int64), distance. Needs pandas."""
+        import pandas
+
+        return pandas.DataFrame({"from": self.ends[:, 0], "to": self.ends[:, 1], "distance": self.distances})
+
+    def to_networkx(self) -> Any:
+        """Returns the tree as a graph; edges have `weight` (distance), nodes `data` (a tuple of coordinates) where these are known.
+        Needs networkx."""
+        import networkx
+
+        graph = networkx.Graph()
+        graph.add_nodes_from(range(len(self.distances) + 1))
+        graph.add_weighted_edges_from(zip(*self.ends.T.tolist(), self.distances.tolist()))
+        if self.points is not None:
+            networkx.set_node_attributes(graph, {i: tuple(row) for i, row in enumerate(self.points.tolist())}, "data")
+        return graph
+
+    def plot(self, **options: Any) -> Any:
+        """Draws the tree over the points by merganser.plots.spanning_tree(), whose options it takes. Needs matplotlib."""
+        from .plots import spanning_tree
+
+        return spanning_tree(self, **options)

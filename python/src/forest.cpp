@@ -120,6 +120,13 @@ void bind_forest(nb::module_& m) {
       .def_prop_ro(
           "own", [](const ForestObject& f) { return f.own().count; },
           "Number of vertices that this process passed, for which it receives labels.")
+      .def_prop_ro(
+          "own_ids",
+          [](const ForestObject& f) -> nb::object {
+            if (f.own().ids.empty()) return nb::none();
+            return nb::cast(move_to_numpy(std::vector<std::uint64_t>(f.own().ids)));
+          },
+          "Numbers of those vertices in the order in which this process passed them, a copy; None: consecutive.")
       .def_prop_ro("team", &ForestObject::team, "Team whose ranks hold the forest.");
 }
 

@@ -54,6 +54,10 @@ class ForestObject : Pinned {
   [[nodiscard]] std::uint64_t vertices() const noexcept { return forest_.vertices; }
   /// Returns the vertices that this process passed to the search for the spanning forest.
   [[nodiscard]] const Numbering& own() const noexcept { return own_; }
+  /// Keeps the core distances of the vertices that this process passed, for gather_points().
+  void set_cores(std::vector<double> cores) { cores_ = std::move(cores); }
+  /// Returns the core distances of the vertices that this process passed; empty if they were not kept.
+  [[nodiscard]] const std::vector<double>& cores() const noexcept { return cores_; }
   /// Returns the team whose ranks hold the edges of the spanning forest.
   [[nodiscard]] const std::shared_ptr<Team>& team() const noexcept { return team_; }
 
@@ -61,6 +65,7 @@ class ForestObject : Pinned {
   std::shared_ptr<Team> team_;
   msf::Forest forest_;
   Numbering own_;
+  std::vector<double> cores_;
   std::mutex mutex_;
   bool sorted_ = false;
   std::optional<msf::ForestTotals> totals_;

@@ -44,15 +44,15 @@ std::shared_ptr<Growth> grow(const std::shared_ptr<ForestObject>& forest,
 }
 
 /// Creates a Growth from the ends and weights of spanning tree edges that Python has computed in the order of Prim's algorithm.
-/// Local.
+/// Local. @param exact  Growth::exact
 /// @throws UsageError for arrays of different lengths
 std::shared_ptr<Growth> make_growth(const Line<std::uint32_t>& from, const Line<std::uint32_t>& to,
-                                    const Line<double>& weights) {
+                                    const Line<double>& weights, bool exact) {
   if (from.size() != weights.size() || to.size() != weights.size())
     throw UsageError("growth: " + std::to_string(from.size()) + ", " + std::to_string(to.size()) + " and " +
                      std::to_string(weights.size()) + " numbers; allowed: as many in each");
   const auto growth = std::make_shared<Growth>();
-  growth->exact = true;
+  growth->exact = exact;
   for (std::size_t i = 0; i < weights.size(); ++i)
     growth->edges.push_back({from.data()[i], to.data()[i], weights.data()[i]});
   return growth;
@@ -73,10 +73,20 @@ void bind_growth(nb::module_& m) {
             return move_to_numpy(std::move(weights));
           },
           nb::rv_policy::automatic, "Weights of the edges, a copy; none on ranks other than 0.")
+      .def_prop_ro(
+          "targets",
+          [](const Growth& growth) {
+            std::vector<std::uint32_t> targets(growth.edges.size());
+            std::transform(growth.edges.begin(), growth.edges.end(), targets.begin(),
+                           [](const msf::GrownEdge& e) { return e.to; });
+            return move_to_numpy(std::move(targets));
+          },
+          nb::rv_policy::automatic, "Vertices in the order in which they were added, without the first, a copy.")
       .def_ro("exact", &Growth::exact,
               "True if all edges of equal weight were compared, not those of the forest alone; on rank 0.")
       .def_static("of", &make_growth, nb::arg("sources").noconvert(), nb::arg("targets").noconvert(),
-                  nb::arg("weights").noconvert(), "Creates a growth from edges in the order in which they were found.");
+                  nb::arg("weights").noconvert(), nb::arg("exact") = true,
+                  "Creates a growth from edges in the order in which they were found.");
   m.def("grow", &grow, nb::arg("forest"), nb::arg("points").none(),
         "Orders the edges of a forest as Prim's algorithm takes them, for hdbscan(ties='sequential'). Collective.");
 }

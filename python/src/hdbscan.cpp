@@ -5,9 +5,15 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
+#include <vector>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/numbers.hpp"
 #include "merganser/base/text.hpp"
+#include "merganser/msf/cluster_scores.hpp"
 #include "python/src/clusters.hpp"
 #include "python/src/growth.hpp"
 #include "python/src/themes.hpp"
@@ -44,11 +50,14 @@ E parse_choice(nb::handle given, const std::string& name, const Choices<E>& choi
 /// Constructs HdbscanOptions at `place` from Python's keyword arguments, and validates them. @throws UsageError that names the
 /// parameter as the user's function does
 void make_options(msf::HdbscanOptions* place, std::int64_t min_cluster_size, nb::handle selection, double epsilon,
-                  bool allow_single_cluster, std::int64_t max_cluster_size, nb::handle ties, const Names& names) {
+                  bool allow_single_cluster, std::int64_t max_cluster_size, nb::handle ties, double epsilon_max,
+                  double persistence, const Names& names) {
   msf::HdbscanOptions options{.min_cluster_size = min_cluster_size,
                               .epsilon = epsilon,
                               .allow_single_cluster = allow_single_cluster,
-                              .max_cluster_size = max_cluster_size};
+                              .max_cluster_size = max_cluster_size,
+                              .epsilon_max = epsilon_max,
+                              .persistence = persistence};
   options.selection = parse_choice(selection, name_of(names, "selection"), msf::selections());
   options.ties = parse_choice(ties, name_of(names, "ties"), msf::hdbscan_ties());
   msf::check(options, [&](std::string_view field) { return name_of(names, field); });
@@ -69,12 +78,14 @@ msf::Dendrogram compute_dendrogram(const Sequence* sequence, ForestObject& fores
 
 /// Computes HDBSCAN* on one rank: dendrogram, condensed tree and labels on rank 0, then labels and probabilities are scattered to
 /// the ranks that passed the points. Collective.
+/// @param weights  on rank 0: weights of all points; empty: one each
 void cluster_forest(HdbscanResult& found, ForestObject& forest, const Sequence* sequence,
-                    const msf::HdbscanOptions& options, comm::Transport& transport) {
+                    std::span<const double> weights, const msf::HdbscanOptions& options, comm::Transport& transport) {
   const msf::Dendrogram d = compute_dendrogram(sequence, forest, transport);
   comm::agree(transport, [&] {
     if (transport.rank() != 0) return;
-    found.tree = msf::condense(d, options.min_cluster_size, options.ties);
+    found.tree = msf::condense(d, options.min_cluster_size, options.ties, weights);
+    if (options.persistence > 0) found.tree = msf::simplify(found.tree, options.persistence);
     found.labels = msf::hdbscan(found.tree, options);
   });
   found.labels.labels = own_values(found.labels.labels, forest.own(), transport);
@@ -84,7 +95,8 @@ void cluster_forest(HdbscanResult& found, ForestObject& forest, const Sequence* 
 /// Clusters the vertices of a spanning forest for merganser.hdbscan(). Collective over the forest's team. @return (labels and
 /// probabilities of this process's points, condensed tree or None on ranks other than 0, selected clusters)
 nb::tuple hdbscan(const std::shared_ptr<ForestObject>& forest, const msf::HdbscanOptions& options,
-                  std::shared_ptr<Growth> growth, std::optional<Line<std::uint32_t>> order) {
+                  std::shared_ptr<Growth> growth, std::optional<Line<std::uint32_t>> order,
+                  std::optional<Line<double>> weights) {
   std::shared_ptr<const Sequence> sequence;
   if (growth && order) sequence = std::make_shared<Sequence>(Sequence{std::move(growth), std::move(*order)});
   const auto found = std::make_shared<HdbscanResult>();
@@ -92,7 +104,8 @@ nb::tuple hdbscan(const std::shared_ptr<ForestObject>& forest, const msf::Hdbsca
   const Team& team = *forest->team();
   const bool mine = team.is_local() || team.rank() == 0;
   const auto body = [=](comm::Transport& transport, const Interrupt&) {
-    cluster_forest(*found, *forest, sequence.get(), options, transport);
+    const auto weights_of = weights ? to_span(*weights) : std::span<const double>();
+    cluster_forest(*found, *forest, sequence.get(), weights_of, options, transport);
   };
   if (team.is_local()) {
     Team(1).run(body);
@@ -114,6 +127,50 @@ Given<T> cluster_field(const msf::CondensedTree& tree, Field msf::CondensedTree:
   return move_to_numpy(std::move(out));
 }
 
+/// Returns the state of a condensed tree for pickle: parent, size, birth by cluster, cluster, lambda and weight by point (no weights: one
+/// each), as arrays.
+nb::tuple get_state(const msf::CondensedTree& tree) {
+  return nb::make_tuple(cluster_field<std::int64_t>(tree, &msf::CondensedTree::Cluster::parent),
+                        cluster_field<std::int64_t>(tree, &msf::CondensedTree::Cluster::size),
+                        cluster_field<double>(tree, &msf::CondensedTree::Cluster::birth),
+                        move_to_numpy(std::vector<std::uint32_t>(tree.cluster_of)),
+                        move_to_numpy(std::vector<double>(tree.lambda)),
+                        move_to_numpy(std::vector<double>(tree.weights)));
+}
+
+/// State of a condensed tree as get_state() returns it.
+using TreeState =
+    std::tuple<Line<std::int64_t>, Line<std::int64_t>, Line<double>, Line<std::uint32_t>, Line<double>, Line<double>>;
+
+/// Constructs a condensed tree at `place` from its state for pickle. @throws InputError for a parent that is no cluster of lower
+/// number, a point in no cluster, a weight that is not finite or below 0, and arrays of different lengths
+void set_state(msf::CondensedTree& place, const TreeState& state) {
+  const auto& [parent, size, birth, cluster_of, lambda, weights] = state;
+  if (size.size() != parent.size() || birth.size() != parent.size() || lambda.size() != cluster_of.size() ||
+      (weights.size() != 0 && weights.size() != cluster_of.size()))
+    throw InputError("condensed tree: arrays of different lengths; allowed: one number per cluster, or per point");
+  msf::CondensedTree tree;
+  for (std::size_t c = 0; c < parent.size(); ++c) {
+    if (parent.data()[c] < 0 || (c > 0 && static_cast<std::size_t>(parent.data()[c]) >= c))
+      throw InputError("condensed tree: parent " + std::to_string(parent.data()[c]) + " of cluster " +
+                       std::to_string(c) + "; allowed: clusters of lower number");
+    tree.clusters.push_back(
+        {static_cast<std::uint32_t>(parent.data()[c]), static_cast<std::uint32_t>(size.data()[c]), birth.data()[c]});
+  }
+  for (std::size_t i = 0; i < cluster_of.size(); ++i)
+    if (cluster_of.data()[i] >= parent.size())
+      throw InputError("condensed tree: cluster " + std::to_string(cluster_of.data()[i]) + " of point " +
+                       std::to_string(i) + "; allowed: below " + std::to_string(parent.size()));
+  tree.cluster_of.assign(cluster_of.data(), cluster_of.data() + cluster_of.size());
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    if (!(weights.data()[i] >= 0 && weights.data()[i] < kInfinity))
+      throw InputError("condensed tree: weight " + number_text(weights.data()[i]) + " of point " + std::to_string(i) +
+                       "; allowed: finite numbers from 0");
+  tree.lambda.assign(lambda.data(), lambda.data() + lambda.size());
+  tree.weights.assign(weights.data(), weights.data() + weights.size());
+  new (&place) msf::CondensedTree(std::move(tree));
+}
+
 /// Returns a read-only NumPy array over numbers by point in the memory of a condensed tree, which `self` keeps alive.
 template <class T>
 nb::object numpy_view(const nb::handle& self, const std::vector<T>& numbers) {
@@ -130,6 +187,8 @@ void bind_hdbscan(nb::module_& m) {
   constexpr auto kOwn = nb::rv_policy::move;  // arrays that are made anew
   nb::class_<Tree>(m, "CondensedTree",
                    "A dendrogram without its small clusters. Cluster 0 is all points; lambda is 1 / height.")
+      .def("__getstate__", &get_state)
+      .def("__setstate__", &set_state)
       .def_prop_ro(
           "parent", [](const Tree& t) { return cluster_field<std::int64_t>(t, &Tree::Cluster::parent); }, kOwn,
           "By cluster: the cluster it splits from, below its own number; that of cluster 0 is 0.")
@@ -147,19 +206,28 @@ void bind_hdbscan(nb::module_& m) {
           "By point: lambda at which it falls out of its cluster; infinite for points at one place. Read only, without "
           "a copy.")
       .def_prop_ro(
+          "weights",
+          [](const nb::handle& self) -> nb::object {
+            const auto& tree = nb::cast<const Tree&>(self);
+            return tree.weights.empty() ? nb::none() : numpy_view(self, tree.weights);
+          },
+          "By point: its weight; None: one each. Read only, without a copy.")
+      .def_prop_ro(
           "stabilities", [](const Tree& t) { return move_to_numpy(msf::stabilities(t)); }, kOwn,
           "By cluster: excess of mass, the sum of (lambda - birth) over the points that leave it.");
   using Options = msf::HdbscanOptions;
   nb::class_<Options>(m, "HdbscanOptions", "Parameters of HDBSCAN*, checked when they are made.")
       .def("__init__", &make_options, nb::arg("min_cluster_size"), nb::arg("selection").none(), nb::arg("epsilon"),
-           nb::arg("allow_single_cluster"), nb::arg("max_cluster_size"), nb::arg("ties").none(),
-           nb::arg("names") = Names(), "`names`: what the caller calls the parameters, for errors.")
+           nb::arg("allow_single_cluster"), nb::arg("max_cluster_size"), nb::arg("ties").none(), nb::arg("epsilon_max"),
+           nb::arg("persistence"), nb::arg("names") = Names(),
+           "`names`: what the caller calls the parameters, for errors.")
       .def_ro("min_cluster_size", &Options::min_cluster_size, "Fewest points of a cluster.")
       .def_prop_ro(
           "sequential", [](const Options& o) { return o.ties == msf::HdbscanTies::sequential; },
           "True if merges of one height are undone one by one.");
   m.def("hdbscan", &hdbscan, nb::arg("forest"), nb::arg("options"), nb::arg("growth").none() = nb::none(),
-        nb::arg("order").noconvert().none() = nb::none(), "Clusters of any density: see merganser.hdbscan().");
+        nb::arg("order").noconvert().none() = nb::none(), nb::arg("weights").noconvert().none() = nb::none(),
+        "Clusters of any density: see merganser.hdbscan().");
 }
 
 }  // namespace merganser::python

@@ -108,6 +108,8 @@ NB_MODULE(_core, m) {
   bind_nearest(m);
   bind_growth(m);
   bind_hdbscan(m);
+  bind_scores(m);
+  bind_prediction(m);
   bind_stars(m);
   bind_parcels(m);
   bind_policies(m);

@@ -1,5 +1,8 @@
 #pragma once
 /// Conversion of Python's arrays of points to the library's point sets, without copies.
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>

@@ -1,5 +1,8 @@
 #pragma once
 /// Points of Python's arrays spread over ranks: their box, and the blocks of it to which calls send them.
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
 #include <array>
 #include <cstdint>
 #include <optional>

@@ -14,6 +14,8 @@ void bind_linkage(nanobind::module_& m);        ///< single-linkage dendrograms 
 void bind_nearest(nanobind::module_& m);        ///< core distances, and the joining of new points to fitted ones
 void bind_growth(nanobind::module_& m);         ///< spanning tree edges in the order of Prim's algorithm
 void bind_hdbscan(nanobind::module_& m);        ///< HDBSCAN* labels and condensed trees
+void bind_scores(nanobind::module_& m);         ///< scores of HDBSCAN* clusters and points, memberships, validity
+void bind_prediction(nanobind::module_& m);     ///< models for the prediction of clusters of new points
 void bind_stars(nanobind::module_& m);          ///< stars of points: links, migration of rows, merges
 void bind_parcels(nanobind::module_& m);        ///< schemas and containers of parcels
 void bind_policies(nanobind::module_& m);       ///< merge policies

@@ -30,9 +30,11 @@ struct PointTask {
   msf::PointSpace space;
   msf::EuclideanOptions options;
   std::shared_ptr<ForecastCallback> ask;
-  Numbering own;        ///< vertices of the tree that this process passed
-  msf::Forest forest;   ///< edges that this process holds
-  ForestShares shares;  ///< edges found by ranks that are threads of this process
+  bool keeps_cores = false;   ///< core distances are kept for gather_points()
+  std::vector<double> cores;  ///< core distances of the points of this process
+  Numbering own;              ///< vertices of the tree that this process passed
+  msf::Forest forest;         ///< edges that this process holds
+  ForestShares shares;        ///< edges found by ranks that are threads of this process
 };
 
 /// Finds the minimum spanning tree of all ranks' points on one rank, and keeps this rank's share of its edges. Collective.
@@ -42,8 +44,10 @@ void find_tree(PointTask& task, bool here, comm::Transport& transport, const Int
   const RowRange share = here ? row_share(n, transport.rank(), transport.size()) : RowRange{0, n};
   msf::Report report;
   interrupt.watch(report);
-  auto found =
-      msf::euclidean_forest(select_points(task.points, task.ids, task.space, share), transport, task.options, report);
+  std::vector<double> cores;
+  auto found = msf::euclidean_forest(select_points(task.points, task.ids, task.space, share), transport, task.options,
+                                     report, task.keeps_cores ? &cores : nullptr);
+  std::copy(cores.begin(), cores.end(), task.cores.begin() + static_cast<std::ptrdiff_t>(share.begin));
   if (here) {
     task.shares.add(std::move(found));
   } else {
@@ -58,7 +62,7 @@ std::shared_ptr<ForestObject> euclidean_tree(const std::shared_ptr<Team>& team, 
                                              std::optional<Line<std::uint64_t>> ids, const std::string& metric,
                                              const std::string& angle, const std::vector<Axis>& periodic,
                                              int min_samples, int threads, std::int64_t most_distances,
-                                             nb::object forecast) {
+                                             nb::object forecast, bool keep_cores) {
   const auto task = std::make_shared<PointTask>();
   task->points = std::move(points);
   task->ids = std::move(ids);
@@ -67,6 +71,8 @@ std::shared_ptr<ForestObject> euclidean_tree(const std::shared_ptr<Team>& team, 
   task->options.threads = threads;
   task->ask = set_forecast(most_distances, std::move(forecast), task->options);
   task->own.count = task->points.shape(0);
+  task->keeps_cores = keep_cores && min_samples > 1;
+  if (task->keeps_cores) task->cores.resize(task->points.shape(0));
   run_with_forecast(*task->ask, [&] {
     team->run([task, here = team->is_local()](comm::Transport& transport, const Interrupt& interrupt) {
       find_tree(*task, here, transport, interrupt);
@@ -74,7 +80,9 @@ std::shared_ptr<ForestObject> euclidean_tree(const std::shared_ptr<Team>& team, 
   });
   if (team->is_local()) task->forest = task->shares.release();
   if (task->ids) task->own.ids.assign(task->ids->data(), task->ids->data() + task->ids->size());
-  return std::make_shared<ForestObject>(team, std::move(task->forest), std::move(task->own));
+  auto forest = std::make_shared<ForestObject>(team, std::move(task->forest), std::move(task->own));
+  forest->set_cores(std::move(task->cores));
+  return forest;
 }
 
 /// Arguments and results of merganser.minimum_spanning_forest() of a graph. A GraphTask owns its edges, since an interrupted call
@@ -131,11 +139,12 @@ void find_forest(GraphTask& task, bool here, comm::Transport& transport, const I
 }
 
 /// Computes the minimum or maximum spanning forest of a graph for merganser.minimum_spanning_forest(), with edges u, v and weights
-/// w from all ranks. Collective over the team. @throws UsageError for arrays of different lengths
+/// w from all ranks. Collective over the team. @param ids  numbers of the vertices for which this process receives labels, in its
+/// order; none: all, on rank 0 @throws UsageError for arrays of different lengths
 template <class T>
 std::shared_ptr<ForestObject> spanning_forest(const std::shared_ptr<Team>& team, std::uint64_t vertices,
                                               Line<std::int64_t> u, Line<std::int64_t> v, Line<T> w, bool maximum,
-                                              int threads) {
+                                              int threads, const std::optional<Line<std::uint64_t>>& ids) {
   if (u.size() != v.size() || u.size() != w.size())
     throw UsageError("edges: " + std::to_string(u.size()) + ", " + std::to_string(v.size()) + " and " +
                      std::to_string(w.size()) + " numbers in u, v and w; allowed: as many in each");
@@ -155,7 +164,8 @@ std::shared_ptr<ForestObject> spanning_forest(const std::shared_ptr<Team>& team,
     find_forest(*task, here, transport, interrupt);
   });
   if (here && team->ranks() > 1) task->forest = task->shares.release();
-  const Numbering own{0, static_cast<std::size_t>(here || team->rank() == 0 ? vertices : 0), {}};
+  Numbering own{0, static_cast<std::size_t>(here || team->rank() == 0 ? vertices : 0), {}};
+  if (ids) own = {0, ids->size(), {ids->data(), ids->data() + ids->size()}};
   return std::make_shared<ForestObject>(team, std::move(task->forest), own);
 }
 
@@ -164,6 +174,7 @@ template <class T>
 void bind_spanning_forest(nb::module_& m) {
   m.def("spanning_forest", &spanning_forest<T>, nb::arg("team"), nb::arg("vertices"), nb::arg("u").noconvert(),
         nb::arg("v").noconvert(), nb::arg("w").noconvert(), nb::arg("maximum"), nb::arg("threads"),
+        nb::arg("ids").noconvert().none() = nb::none(),
         "Computes the spanning forest of a graph: see merganser.minimum_spanning_forest(). Collective.");
 }
 
@@ -174,6 +185,7 @@ void bind_trees(nb::module_& m) {
   m.def("euclidean_tree", &euclidean_tree, nb::arg("team"), nb::arg("points").noconvert(),
         nb::arg("ids").noconvert().none(), nb::arg("metric"), nb::arg("angle"), nb::arg("periodic"),
         nb::arg("min_samples"), nb::arg("threads"), nb::arg("most_distances"), nb::arg("forecast"),
+        nb::arg("keep_cores") = false,
         "Computes the minimum spanning tree of points: see merganser.euclidean_tree(). Collective.");
   bind_spanning_forest<std::uint64_t>(m);
   bind_spanning_forest<std::int64_t>(m);

@@ -2,8 +2,10 @@
 #include "merganser/nearest/point_neighbours.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "merganser/base/parallel.hpp"
+#include "src/nearest/filter_lists.hpp"
 
 namespace merganser::nearest {
 namespace {
@@ -13,24 +15,30 @@ namespace {
 template <std::size_t D>
 class LeafSearch {
  public:
-  LeafSearch(const PointTree<D>& tree, const NeighbourSearch& search)
-      : tree_(tree), keep_((search.keep + 7) / 8 * 8), leaves_(leaf_points(tree, search.core)) {}
+  LeafSearch(const PointTree<D>& tree, const NeighbourSearch& search, const FilterPoints* copy)
+      : tree_(tree),
+        keep_((search.keep + 7) / 8 * 8),
+        wanted_(search.keep),
+        leaves_(leaf_points(tree, search.core)),
+        copy_(copy) {}
 
   /// Finds the nearest neighbours of the points of a leaf: scans the leaf itself, then the sibling subtrees on the way to the root,
   /// so that near boxes come first and shrink the search radius early. The result is valid until the next call.
   [[nodiscard]] LeafResult operator()(std::uint32_t leaf) {
     const auto& node = tree_.nodes()[leaf];
     begin(node);
-    scan(node);
-    const auto& nodes = tree_.nodes();
-    for (std::uint32_t child = leaf; child != 0; child = nodes[child].parent) {
-      const std::uint32_t parent = nodes[child].parent;
-      visit(node, nodes[parent].right == child ? parent + 1 : nodes[parent].right);
+    if (!search_filtered(leaf)) {
+      worst_ = kInfinity;
+      visit_all(leaf, [this](const Node& near) {
+        worst_ = scan_leaf(leaves_, lists_, near.box.lower.data(), near.box.upper.data(), near.begin, near.end);
+      });
     }
     return {lists_.first, lists_.count, keep_, lists_.distance2, lists_.point};
   }
 
  private:
+  using Node = typename PointTree<D>::Node;
+
   /// Clears the neighbour lists and makes one for each point of a leaf.
   void begin(const typename PointTree<D>::Node& node) {
     const std::uint32_t count = node.end - node.begin;
@@ -47,22 +55,94 @@ class LeafSearch {
     return p + (64 - reinterpret_cast<std::uintptr_t>(p) % 64) % 64 / sizeof(T);
   }
 
-  /// Updates the neighbour lists by the points of a leaf, and worst_, the largest squared distance that still matters.
-  void scan(const typename PointTree<D>::Node& node) {
-    worst_ = scan_leaf(leaves_, lists_, node.box.lower.data(), node.box.upper.data(), node.begin, node.end);
+  /// Calls scan(node) for the leaf whose neighbours are searched, then for the leaves that may have points within worst_ of it,
+  /// subtree after subtree on the way to the root.
+  void visit_all(std::uint32_t leaf, const auto& scan) {
+    const auto& nodes = tree_.nodes();
+    const Bounds<D>& from = nodes[leaf].box;
+    scan(nodes[leaf]);
+    for (std::uint32_t child = leaf; child != 0; child = nodes[child].parent) {
+      const std::uint32_t parent = nodes[child].parent;
+      visit_leaves(
+          nodes, nodes[parent].right == child ? parent + 1 : nodes[parent].right, todo_,
+          [&](const Bounds<D>& box) { return tree_.metric().distance2(from, box); },
+          [&](double d2) { return d2 <= worst_; }, [](std::uint32_t) { return true; },
+          [&](std::uint32_t near, double) { scan(nodes[near]); });
+    }
   }
 
-  /// Scans the leaves below node `top` that may have points within worst_ of the leaf `from` whose neighbours are searched.
-  void visit(const typename PointTree<D>::Node& from, std::uint32_t top) {
-    visit_leaves(
-        tree_.nodes(), top, todo_, [&](const Bounds<D>& box) { return tree_.metric().distance2(from.box, box); },
-        [&](double d2) { return d2 <= worst_; }, [](std::uint32_t) { return true; },
-        [&](std::uint32_t leaf, double) { scan(tree_.nodes()[leaf]); });
+  /// Finds the nearest neighbours of the points of a leaf with the single-precision filter. @return false where it is not used, or
+  /// leaves the neighbours of a point open; then nothing has been found
+  [[nodiscard]] bool search_filtered(std::uint32_t leaf) {
+    // Where ties or wide ranges of scales defeat the filter, ever more leaves go without it.
+    if (copy_ == nullptr) return false;
+    if (skip_ > 0) {
+      --skip_;
+      return false;
+    }
+    begin_filter(leaves_, *copy_, copy_->leaf_of(leaf), wanted_, filter_);
+    worst_ = kInfinity;
+    visit_all(leaf, [this](const Node& near) {
+      const auto other = copy_->leaf_of(static_cast<std::uint32_t>(&near - tree_.nodes().data()));
+      filter_leaf(*copy_, other, near.box.lower.data(), near.box.upper.data(), filter_);
+      worst_ = static_cast<double>(filter_.worst) / copy_->scale() / copy_->scale();
+    });
+    const bool found = select_exactly();
+    misses_ = found ? misses_ / 2 : std::min(2 * misses_ + 1, 63U);
+    if (!found) skip_ = misses_;
+    return found;
   }
+
+  /// Selects the nearest neighbours from the lists of the filter by exact distances, (distance, id). @return false if a list may lack
+  /// one
+  [[nodiscard]] bool select_exactly() {
+    // All lists are looked at before the first is written: the search without the filter begins with empty ones.
+    std::array<std::uint32_t, kMaxLeafPoints> sizes;
+    for (std::uint32_t q = 0; q < filter_.count; ++q) {
+      const float* const d2 = filter_.distance2[q];
+      sizes[q] = 0;
+      while (sizes[q] < kFilterSlots && d2[sizes[q]] <= filter_.limit[q]) ++sizes[q];
+      if (sizes[q] == kFilterSlots) return false;
+    }
+    std::array<Neighbour, kFilterSlots> found;
+    for (std::uint32_t q = 0; q < filter_.count; ++q) {
+      const Place<D> at = tree_.at(filter_.first + q);
+      const std::uint32_t size = sizes[q];
+      for (std::uint32_t i = 0; i < size; ++i) {
+        const std::uint32_t u = filter_.point[q][i];
+        const Neighbour next{tree_.metric().distance2(at, tree_.at(u)), tree_.id(u), u};
+        std::uint32_t to = i;
+        for (; to > 0 && next < found[to - 1]; --to) found[to] = found[to - 1];
+        found[to] = next;
+      }
+      double* const distances = lists_.distance2 + static_cast<std::size_t>(q) * keep_;
+      std::uint64_t* const points = lists_.point + static_cast<std::size_t>(q) * keep_;
+      for (std::uint32_t i = 0; i < wanted_; ++i) {
+        distances[i] = found[i].distance2;
+        points[i] = found[i].point;
+      }
+    }
+    return true;
+  }
+
+  /// Candidate for a place in a list, in the order of neighbours.
+  struct Neighbour {
+    double distance2;
+    std::uint64_t id;
+    std::uint32_t point;
+    friend bool operator<(const Neighbour& a, const Neighbour& b) {
+      return a.distance2 != b.distance2 ? a.distance2 < b.distance2 : a.id < b.id;
+    }
+  };
 
   const PointTree<D>& tree_;
   std::uint32_t keep_;                // length of a neighbour list, a multiple of 8
+  std::uint32_t wanted_;              // nearest neighbours that are looked for
   LeafPoints leaves_;                 // view of the tree's points for scans
+  const FilterPoints* copy_;          // points in single precision; null: the filter cannot be used
+  std::uint32_t skip_ = 0;            // leaves that are searched without the filter next
+  std::uint32_t misses_ = 0;          // leaves to skip after the last failure of the filter; halved by a success
+  FilterLists filter_{};              // candidates of the points of the leaf
   LeafLists lists_{};                 // neighbour lists of the points of the leaf, in the buffers below
   std::vector<double> distance2_;     // compared distances of the neighbours
   std::vector<std::uint64_t> point_;  // neighbours, as numbers of points of the tree
@@ -81,9 +161,11 @@ void detail::AllNeighbours<D>::find(const PointTree<D>& tree, const NeighbourSea
   constexpr std::size_t kOften = 512;
   const auto& leaves = tree.leaves();
   const auto caller = std::this_thread::get_id();
+  const bool filters = search.core == nullptr && search.keep <= kMaxFilterKeep;
+  const FilterPoints copy = filters ? FilterPoints(tree) : FilterPoints();
   std::atomic<std::size_t> done{0};
   share_loop(search.threads, leaves.size(), [&](std::size_t begin, std::size_t end) {
-    LeafSearch<D> leaf_search(tree, search);
+    LeafSearch<D> leaf_search(tree, search, copy.empty() ? nullptr : &copy);
     for (std::size_t i = begin; i < end; ++i) {
       store(leaf_search(leaves[i]));
       const std::size_t all = done.fetch_add(1, std::memory_order_relaxed);

@@ -116,8 +116,14 @@ bad = share(points).copy()
 if comm.rank == 1: bad = bad[:, :1] * 1j
 texts = everywhere(refusal(lambda: merganser.HDBSCAN(comm=comm).fit(bad)))
 assert "Complex data not supported" in texts[1] and texts[0].startswith("InputError: rank 1: Complex"), texts
-texts = everywhere(refusal(lambda: merganser.HDBSCAN(comm=comm, store_centers="both").fit(points)))
-assert all(t == "UsageError: store_centers: 'both' with comm or distances; allowed: None" for t in texts), texts
+centred = merganser.HDBSCAN(6, comm=comm, store_centers="both").fit(share(points))
+whole = merganser.HDBSCAN(6, store_centers="both").fit(points)
+assert (centred.centroids_ == whole.centroids_).all() and (centred.medoids_ == whole.medoids_).all()
+some = [1] * 75 if comm.rank else None
+texts = everywhere(refusal(lambda: merganser.HDBSCAN(6, comm=comm).fit(share(points), sample_weight=some)))
+assert all(t == "InputError: sample_weight: on some ranks only; allowed: on all ranks or on none" for t in texts), texts
+weighed = merganser.HDBSCAN(6, comm=comm).fit(share(points), sample_weight=share(np.arange(150) % 3))
+assert (weighed.labels_ == share(merganser.HDBSCAN(6).fit(points, sample_weight=np.arange(150) % 3).labels_)).all()
 texts = everywhere(refusal(lambda: merganser.SingleLinkage(comm=comm, metric="precomputed").fit(points)))
 assert all("'precomputed' with comm" in t for t in texts), texts
 if comm.rank == 0: print("well")

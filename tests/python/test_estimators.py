@@ -149,7 +149,7 @@ def test_single_linkage_is_agglomerative_clusterings():
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"min_cluster_size": 1}, {"min_samples": 0}, {"min_samples": 181}, {"alpha": 2.0}, {"metric": "cosine"},
+        {"min_cluster_size": 1}, {"min_samples": 0}, {"min_samples": 181}, {"alpha": 2.0}, {"metric": "cosines"},
         {"cluster_selection_method": "best"}, {"cluster_selection_method": None}, {"ties": "apart"}, {"ties": None},
         {"max_cluster_size": 0}, {"algorithm": "fast"},
         {"cluster_selection_epsilon": -1.0}, {"metric_params": {"p": 3}}, {"store_centers": "mean"}, {"n_jobs": 0},
@@ -163,12 +163,14 @@ def test_parameters_out_of_range_are_value_errors_that_say_what_is_allowed(wrong
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("estimator", [HDBSCAN, SingleLinkage])
-def test_what_is_no_finite_number_is_a_value_error(bad, estimator):
+def test_what_is_no_finite_number_is_a_value_error_or_a_label_of_its_own(bad):
     points = BLOBS.copy()
     points[7, 1] = bad
     with pytest.raises(ValueError, match="NaN|inf"):
-        estimator().fit(points)
+        SingleLinkage().fit(points)
+    found = HDBSCAN(8).fit(points)
+    assert found.labels_[7] == (-3 if np.isnan(bad) else -2)
+    assert (np.delete(found.labels_, 7) == HDBSCAN(8).fit(np.delete(points, 7, axis=0)).labels_).all()
 
 
 def test_shapes_that_do_not_fit_are_refused():

@@ -30,17 +30,51 @@ for more in ({"n_clusters": 4}, {"n_clusters": None, "distance_threshold": 0.5})
     mine = SingleLinkage(**more, comm=comm).fit(points[here])
     assert np.array_equal(mine.labels_, alone.labels_[here])
     assert mine.n_clusters_ == alone.n_clusters_
+def apart(a, b):
+    return abs(a[0] - b[0]) + abs(a[1] - b[1])
+
+
+def refuse(a, b):
+    raise ZeroDivisionError("no distance")
+
+
+holes = points.copy()
+holes[[3, 70, 200]] = [[np.nan, 1], [np.inf, 2], [np.nan, -np.inf]]
+for given, data in (({"metric": apart}, points), ({"metric": "canberra"}, points), ({"metric": "minkowski", "p": 3}, points),
+                    ({"metric": "cosine"}, points + 1), ({"metric": "hamming"}, np.round(points)),
+                    ({"metric": "euclidean", "metric_params": {"w": [1.0, 3.0]}}, points), ({}, holes),
+                    ({"metric": "canberra"}, holes)):
+    for ties in ("together", "sequential"):
+        alone = HDBSCAN(8, 4, ties=ties, **given).fit(data)
+        mine = HDBSCAN(8, 4, ties=ties, comm=comm, **given).fit(data[here])
+        assert np.array_equal(mine.labels_, alone.labels_[here]), given
+        assert np.array_equal(mine.probabilities_, alone.probabilities_[here], equal_nan=True), given
+        if comm.rank == 0:
+            assert np.array_equal(mine.condensed_tree_.to_numpy(), alone.condensed_tree_.to_numpy()), given
+        rows = mine.single_linkage_tree_
+        if comm.rank == 0:
+            assert np.array_equal(rows.to_numpy(), alone.single_linkage_tree_.to_numpy()), given
+alone = SingleLinkage(4, metric=apart).fit(points)
+assert np.array_equal(SingleLinkage(4, metric=apart, comm=comm).fit(points[here]).labels_, alone.labels_[here])
+for given, error in (({"metric": refuse}, (ZeroDivisionError, ValueError)),
+                     ({"metric": "canberra", "most_distances": 9}, ValueError),
+                     ({"metric": "minkowski", "metric_params": {"p": 3, "w": [1, 2, 3]}}, ValueError)):
+    try:
+        HDBSCAN(comm=comm, **given).fit(points[here])
+        raise SystemExit("not refused")
+    except error:
+        pass
 bad = points[here].copy()
 if comm.rank == comm.size - 1:
     bad[0, 0] = np.nan
 try:
-    HDBSCAN(comm=comm).fit(bad)
+    SingleLinkage(comm=comm).fit(bad)
 except ValueError:
     print("fine", flush=True)
 """
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 def test_every_rank_gets_the_labels_of_its_share(ranks, tmp_path):
     mpi = pytest.importorskip("test_mpi", reason="mpi4py is not here")
     if mpi.LAUNCHER is None:

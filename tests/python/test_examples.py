@@ -12,6 +12,7 @@ SAYS = {
     "02_stars.py": "volume is kept: True",
     "04_announcements.py": "rank 0 is at step 0",
     "05_measure.py": "advice for 8 bytes",
+    "move_from_hdbscan.py": "predicts [",
 }
 
 
@@ -22,10 +23,21 @@ def test_an_example_says_what_it_finds(name):
     assert SAYS[name] in done.stdout
 
 
-def test_the_example_over_ranks_finds_the_same_tree():
+def test_the_comparison_runs_without_the_other_programs():
+    command = [sys.executable, FOLDER / "compare_hdbscan.py", "--points", "600", "--dimensions", "2,8", "--data", "uniform,blobs",
+               "--programs", "merganser,no_such_program", "--repeat", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120 * PATIENCE)
+    assert done.returncode == 0, done.stderr
+    assert "not installed: no_such_program" in done.stdout
+    assert "blobs, 600 points, 8D" in done.stdout and "uniform, 600 points, 2D" in done.stdout
+    assert done.stdout.count("1.0000") == 4, done.stdout
+
+
+@pytest.mark.parametrize("name, ranks", [("03_tree_over_mpi.py", 4), ("memberships_over_mpi.py", 2)])
+def test_an_example_over_ranks_finds_the_same(name, ranks):
     mpi = pytest.importorskip("test_mpi")
     if mpi.LAUNCHER is None:
         pytest.skip("no MPI here that fits mpi4py")
-    command = [mpi.LAUNCHER, "-n", "4", sys.executable, "-m", "mpi4py", FOLDER / "03_tree_over_mpi.py"]
+    command = [mpi.LAUNCHER, "-n", str(ranks), sys.executable, "-m", "mpi4py", FOLDER / name]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120 * PATIENCE, env=mpi.ENVIRONMENT)
     assert "one process finds the same: True" in done.stdout, done.stderr

@@ -70,7 +70,7 @@ def test_bad_options_are_refused(bad, error):
 def test_estimators_tell_and_refuse_too():
     seen = []
     model = merganser.HDBSCAN(forecast=seen.append).fit(POINTS)
-    assert {f.distances for f in seen} == {300 * 299 / 2 + 300 * 300, 300 * 300}  # the tree, the lists of nearest points
+    assert {f.distances for f in seen} == {300 * 299 / 2 + 300 * 300}  # the tree and its lists of nearest points, once
     seen.clear()
     merganser.approximate_predict(model, POINTS[:7])
     assert seen and seen[-1].distances == 2 * 300 * 7

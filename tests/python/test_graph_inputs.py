@@ -209,7 +209,8 @@ def test_edges_are_refused_by_name_and_place(bad, error, text, ranks):
 
 @pytest.mark.parametrize("graph, error, text", [
     (sparse.csr_array((2, 3)), merganser.InputError, r"graph: a matrix of shape \(2, 3\); allowed: \(n, n\)"),
-    (np.eye(3), TypeError, r"graph: a ndarray; allowed: a sparse matrix of SciPy, or \(n, u, v, w\)"),
+    ([[0, 1], [1, 0]], TypeError,
+     r"graph: a list; allowed: a sparse matrix of SciPy, an array \(n, n\), a graph of networkx, or \(n, u, v, w\)"),
     ((3, [0], [1]), TypeError, "graph: a tuple"), (None, TypeError, "graph: a NoneType"), ({}, TypeError, "graph: a dict"),
     (sparse.csr_array(np.array([[0, 1j], [0, 0]])), TypeError, "w: an array of complex128"),
     (sparse.csr_array(np.array([[0, np.nan], [0, 0]])), merganser.InputError, ".*NaN|.*nan"),

@@ -17,12 +17,14 @@ def check(forest, expected, **tolerance):
 def test_every_edge_is_that_of_all_pairs(metric, samples, ranks):
     rng = np.random.default_rng(samples)
     points = rng.random((60, 2)) * [2.8, 6.2] - [1.4, 3.1]
+    if metric in ("cosine", "correlation", "hamming"):  # of many columns, and of bits
+        points = rng.random((60, 9)) if metric != "hamming" else rng.integers(0, 2, (60, 9)).astype(float)
     expected = tree_of(reachability(distances_of(points, metric), samples))
     forest = merganser.euclidean_tree(points, metric=metric, min_samples=samples, ranks=ranks, threads=ranks)
     assert (forest.components, forest.vertices, forest.total_edges, len(forest)) == (1, 60, 59, 59)
     np.testing.assert_allclose(forest.weights, [w for w, _, _ in expected], rtol=1e-12)
     assert forest.total_weight == pytest.approx(sum(w for w, _, _ in expected), rel=1e-12)
-    if samples == 1:  # else weights are equal, and which are depends on the last bits
+    if samples == 1 and metric != "hamming":  # else weights are equal, and which are depends on the last bits
         assert forest.edges.tolist() == [[a, b] for _, a, b in expected]
 
 
@@ -131,7 +133,7 @@ def test_very_small_and_very_large_coordinates_keep_their_order(scale):
 
 def test_points_at_one_place_make_a_star_around_the_lowest():
     for metric in merganser._trees.METRICS:
-        forest = merganser.euclidean_tree(np.full((6, 2), 0.25), metric=metric, ranks=2)
+        forest = merganser.euclidean_tree(np.tile([0.0, 1.0], (6, 1)), metric=metric, ranks=2)
         assert forest.edges.tolist() == [[0, i] for i in range(1, 6)]
         assert forest.weights.tolist() == [0.0] * 5
         assert forest.total_weight == 0
@@ -174,8 +176,8 @@ def test_digests_tell_forests_apart():
 
 
 @pytest.mark.parametrize("bad, error, text", [
-    ({"metric": "cosine"}, merganser.UsageError,
-     "metric: 'cosine'; allowed: 'euclidean', 'manhattan', 'chebyshev', 'great_circle'"),
+    ({"metric": "cosines"}, merganser.UsageError,
+     "metric: 'cosines'; allowed: 'euclidean', 'manhattan', 'chebyshev', 'great_circle', 'cosine', 'correlation', 'hamming'"),
     ({"metric": 2}, TypeError, "metric: a int; allowed: 'euclidean'"),
     ({"metric": None}, TypeError, "metric: a NoneType"),
     ({"angle": "gon"}, merganser.UsageError, "angle: 'gon'; allowed: 'radians', 'degrees'"),

@@ -39,7 +39,9 @@ auto with_axes(std::size_t dimension, const auto& body) {
 
 /// Returns the distance of two points, given the value by which distances are compared: the value itself, its square root, or the
 /// angle on the sphere, for which kFarChord2 separates two formulas.
-inline double distance_from_compared(double compared, Norm norm, bool sphere) {
+/// @param divisor  above 0: the distance is the value divided by it, without a root (Metric::divisor)
+inline double distance_from_compared(double compared, Norm norm, bool sphere, double divisor = 0) {
+  if (divisor > 0) return compared / divisor;
   if (norm != Norm::squares) return compared;
   if (sphere && compared > kFarChord2) return std::numbers::pi - 2 * std::asin((4 - compared) / 2);
   const double chord = std::sqrt(compared);
@@ -47,9 +49,10 @@ inline double distance_from_compared(double compared, Norm norm, bool sphere) {
 }
 
 /// Returns an upper bound of the values by which distances are compared, over all pairs of points whose distance is at most
-/// `weight`.
-inline double compared_above(double weight, Norm norm, bool sphere) {
+/// `weight`. @param divisor  as in distance_from_compared()
+inline double compared_above(double weight, Norm norm, bool sphere, double divisor = 0) {
   constexpr double kMore = 1 + 1e-12;  // exceeds the rounding errors of the conversion there and back
+  if (divisor > 0) return weight * divisor * kMore;
   if (norm != Norm::squares) return weight;
   if (!sphere) return weight * weight * kMore;
   if (weight > 2.09) return 4 - 2 * std::sin(std::max(std::numbers::pi - weight, 0.0) / 2) + 1e-12;  // 120 degrees
@@ -110,6 +113,7 @@ struct Metric {
   bool any_period = false;                   ///< some axis is periodic
   Norm norm = Norm::squares;
   bool sphere = false;  ///< points lie on the unit sphere, weights are angles
+  double divisor = 0;   ///< above 0: weights are compared values divided by this, such as 2: half the squared chord
 
   /// Returns whether some axis of the points' space is periodic.
   [[nodiscard]] bool periodic() const { return any_period; }
@@ -149,9 +153,11 @@ struct Metric {
   /// Returns a lower bound of the compared distances between a point and points of a box.
   [[nodiscard]] double distance2(const Place<D>& p, const Bounds<D>& b) const { return distance2(Bounds<D>{p, p}, b); }
   /// Returns the weight of an edge between points, their distance, for a compared value `d2`.
-  [[nodiscard]] double weight(double d2) const { return distance_from_compared(d2, norm, sphere); }
+  [[nodiscard]] double weight(double d2) const { return distance_from_compared(d2, norm, sphere, divisor); }
   /// Returns an upper bound of the compared values of all pairs of points whose distance is at most `distance`.
-  [[nodiscard]] double compared_above(double distance) const { return nearest::compared_above(distance, norm, sphere); }
+  [[nodiscard]] double compared_above(double distance) const {
+    return nearest::compared_above(distance, norm, sphere, divisor);
+  }
 
  private:
   /// Returns the sum of the squared separations of two points, added from the left: the order is part of the canonical formula.

@@ -220,8 +220,10 @@ class LinkageRun {
       options.min_samples = static_cast<int>(num_samples());
       options.most_distances = o_.most_distances;
       options.forecast = log_forecast;
-      forest_ = msf::euclidean_forest(set_.points, t_, options, report_);
-      if (is_sequential()) gathered_ = msf::gather_points(set_.points, t_, options, report_);
+      std::vector<double> cores;
+      const bool gathers = is_sequential() && options.min_samples > 1;
+      forest_ = msf::euclidean_forest(set_.points, t_, options, report_, gathers ? &cores : nullptr);
+      if (is_sequential()) gathered_ = msf::gather_points(set_.points, cores, t_);
       set_.points.coordinates = std::vector<double>();  // {} would keep the memory
     });
   }

@@ -31,10 +31,12 @@ void describe(PointsOptions& o, V&& option) {
          "standard input): text with the coordinates of a point per line, or .npy with a row per point; it may be "
          "compressed (.gz .bz2 .xz .zst)",
          Kind{"SPEC"}, Reads{});
-  option("metric", o.metric,
-         "distance of points: root of the sum of squares, sum or greatest of the differences, or the angle in radians "
-         "between latitude, longitude and another",
-         msf::distances(), UsedWith{"--points"});
+  option(
+      "metric", o.metric,
+      "distance of points: root of the sum of squares, sum or greatest of the differences, the angle in radians "
+      "between latitude, longitude and another, 1 less the cosine or the correlation of rows, or the share of bits (0, "
+      "1) that differ",
+      msf::distances(), UsedWith{"--points"});
   option("angle", o.angle, "unit of latitudes and longitudes, with --metric great-circle",
          Choices<msf::Angle>{{{"radians", msf::Angle::radians}, {"degrees", msf::Angle::degrees}}},
          UsedWith{"--metric great-circle"});

@@ -71,7 +71,7 @@ QueryResult query_by_pairs(const CheckedPoints& points, std::span<const double> 
   looked.near = nearest_by_pairs(slab, rows, what.k, options.threads, transport);
   if (!what.join) return looked;
   for (std::size_t i = 0; i < fresh.size(); ++i) {
-    const double core = distance_from_compared(looked.near[i * what.k + what.k - 1].d2, points.norm(), points.sphere());
+    const double core = points.distance(looked.near[i * what.k + what.k - 1].d2);
     looked.joints.push_back({~std::uint64_t{0}, kInfinity, core, kInfinity});
   }
   join_by_pairs(slab, cores, rows, looked.joints, transport);
@@ -86,10 +86,12 @@ std::vector<NearPoint> nearest_points(const PointSet& points, const PointSet& fr
   const auto looked = euclidean::query(points, {}, fresh, {static_cast<std::size_t>(std::max(k, 0)), false}, transport,
                                        options, report);
   const auto norm = euclidean::to_norm(points.metric);
+  const bool sphere = points.metric == Distance::great_circle;
+  const double divisor = euclidean::to_divisor(points);
   std::vector<NearPoint> out;
   out.reserve(looked.near.size());
   for (const auto& near : looked.near)
-    out.push_back({euclidean::distance_from_compared(near.d2, norm, points.metric == Distance::great_circle), near.id});
+    out.push_back({euclidean::distance_from_compared(near.d2, norm, sphere, divisor), near.id});
   return out;
 }
 

@@ -223,8 +223,15 @@ TEST(ForestInC, merges_of_one_height_are_in_the_order_of_scikit_learn) {
 
 TEST(ForestInC, of_points_of_any_dimension_and_metric_is_that_of_cpp) {
   for (const int dimension : {1, 5, 20})
-    for (const auto metric : {msf::Distance::euclidean, msf::Distance::chebyshev}) {
+    for (const auto& kind :
+         {std::pair{msf::Distance::euclidean, MG_EUCLIDEAN}, std::pair{msf::Distance::chebyshev, MG_CHEBYSHEV},
+          std::pair{msf::Distance::cosine, MG_COSINE}, std::pair{msf::Distance::correlation, MG_CORRELATION}}) {
+      const msf::Distance metric = kind.first;
+      const mg_metric name = kind.second;
+      const bool directions = name == MG_COSINE || name == MG_CORRELATION;
+      if (dimension == 1 && directions) continue;
       msf::Points points{{dimension, metric, msf::Angle::radians, {{0, 0, 1}}}, {}, {}};
+      if (directions) points.periods.clear();
       for (int i = 0; i < 200 * dimension; ++i) {
         Random random(7, 0, static_cast<std::uint32_t>(i));
         points.coordinates.push_back(random.uniform());
@@ -242,8 +249,8 @@ TEST(ForestInC, of_points_of_any_dimension_and_metric_is_that_of_cpp) {
         period[0] = 1;
         mg_tree_options options{};
         options.struct_size = sizeof options;
-        options.metric = metric == msf::Distance::chebyshev ? MG_CHEBYSHEV : MG_EUCLIDEAN;
-        options.period = period.data();
+        options.metric = name;
+        options.period = directions ? nullptr : period.data();
         mg_forest* forest = nullptr;
         const double* const mine = points.coordinates.data() + 100 * dimension * rank;
         if (int s = mg_forest_of_points(t, dimension, mine, nullptr, 100, &options, &forest)) return s;
@@ -258,7 +265,7 @@ TEST(ForestInC, of_points_of_any_dimension_and_metric_is_that_of_cpp) {
     const std::vector<double> zeros(std::size_t{4} * 17, 0);
     mg_forest* forest = nullptr;
     EXPECT_EQ(mg_forest_of_points(t, 17, zeros.data(), nullptr, 4, &options, &forest), MG_USAGE);
-    options.metric = 4;
+    options.metric = 7;
     EXPECT_EQ(mg_forest_of_points(t, 2, zeros.data(), nullptr, 4, &options, &forest), MG_USAGE);
     return MG_OK;
   }));

@@ -49,6 +49,25 @@ TEST(StabilitiesTest, points_that_leave_at_birth_add_nothing_even_at_infinity) {
   EXPECT_EQ(sums[2], kForever);
 }
 
+TEST(SelectionTest, clusters_born_above_the_greatest_distance_are_not_chosen) {
+  const auto chosen = [](double most, bool single) {
+    return hdbscan(small_tree(), {.min_cluster_size = 2, .allow_single_cluster = single, .epsilon_max = most}).selected;
+  };
+  EXPECT_EQ(chosen(1, false), (Numbers{3, 4, 2})) << "2 is born at the distance 1";
+  EXPECT_EQ(chosen(0.99, false), (Numbers{3, 4})) << "3 and 4 at 0.5";
+  EXPECT_EQ(chosen(0.4, false), Numbers{});
+  auto whole = small_tree();
+  whole.lambda = {2, 2, 2, 2, 2, 2, 0.5, 1.95};  // the cluster of all points begins at the distance 2
+  for (std::size_t c = 1; c < whole.clusters.size(); ++c) whole.clusters[c].birth = c < 3 ? 1.9 : 2;
+  const auto root = [&](double most) {
+    return hdbscan(whole, {.min_cluster_size = 2, .allow_single_cluster = true, .epsilon_max = most}).selected;
+  };
+  EXPECT_EQ(root(2), Numbers{0});
+  EXPECT_EQ(root(1.99), (Numbers{1, 2}));
+  EXPECT_THROW((void)hdbscan(whole, {.epsilon_max = -1}), UsageError);
+  EXPECT_THROW((void)hdbscan(whole, {.epsilon_max = std::nan("")}), UsageError);
+}
+
 TEST(SelectionTest, the_parts_are_chosen_where_they_are_more_stable_and_the_whole_where_they_are_not) {
   const auto found = hdbscan(small_tree(), {.min_cluster_size = 2});
   EXPECT_EQ(found.selected, (Numbers{3, 4, 2})) << "9 is more than 4.5";

@@ -29,9 +29,12 @@ typedef struct mg_merge_step {
 /// Distances between points.
 enum mg_metric {
   MG_EUCLIDEAN = 0,
-  MG_MANHATTAN = 1,    ///< sum of the differences
-  MG_CHEBYSHEV = 2,    ///< greatest of the differences
-  MG_GREAT_CIRCLE = 3  ///< angle in radians; points are latitude, longitude
+  MG_MANHATTAN = 1,     ///< sum of the differences
+  MG_CHEBYSHEV = 2,     ///< greatest of the differences
+  MG_GREAT_CIRCLE = 3,  ///< angle in radians; points are latitude, longitude
+  MG_COSINE = 4,        ///< 1 less the cosine of the angle between two points; none is 0
+  MG_CORRELATION = 5,   ///< 1 less the correlation of two points; none has equal coordinates only
+  MG_HAMMING = 6        ///< share of the coordinates that differ; they are 0 or 1
 };
 
 /// Parameters of mg_forest_of_points(); the same on every rank. Zero in every field: the default.

@@ -43,7 +43,12 @@ struct EuclideanOptions {
 ///
 /// Weights are float64: distances (or mutual reachability distances), the square roots of the squares that are compared. Two
 /// squares may have one root: the tree is the minimum one in the order of the squares, and also a minimum one by weight.
+/// With Distance::cosine and Distance::correlation rows are divided by their length (each coordinate rounded once or twice), and
+/// weights are exactly half the squares of their chords; with Distance::hamming they are numbers of differing bits divided by the
+/// dimension, rounded once.
 /// @return this rank's share of the edges; which rank holds which edge is unspecified
+/// @param cores   receives the core distances of this rank's points in the order given, as core_distances() returns them (zeros
+///                without mutual reachability), at the cost of sending them back; null on all ranks: they are not needed
 /// @param report  phases "distribute", "tree", "neighbours", "local rounds", "global rounds"; facts "euclidean_*"
 /// @throws InputError on every rank for a coordinate that is not finite or beyond +-1e150, a bad period, ids not below n, and
 ///         min_samples above the number of points; UsageError for options out of range
@@ -54,7 +59,8 @@ struct EuclideanOptions {
 /// queries. Points are partitioned into boxes of equal numbers of points. Source: Boruvka's algorithm with the halting rule of
 /// [panja2018], applied to points.
 [[nodiscard]] Forest euclidean_forest(const PointSet& points, comm::Transport& transport,
-                                      const EuclideanOptions& options, Report& report);
+                                      const EuclideanOptions& options, Report& report,
+                                      std::vector<double>* cores = nullptr);
 
 /// Computes the core distance of each point: that to the k-th nearest of all ranks' points, itself being the first (k = 1: 0).
 /// Collective.

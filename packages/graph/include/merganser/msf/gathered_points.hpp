@@ -30,4 +30,11 @@ struct GatheredPoints {
 [[nodiscard]] GatheredPoints gather_points(const PointSet& points, comm::Transport& transport,
                                            const EuclideanOptions& options, Report& report);
 
+/// Gathers the points of a forest on rank 0 with core distances that are known already. Collective.
+/// @param cores  core distances of this rank's points, as euclidean_forest() gives them; on all ranks empty for plain distances
+/// @throws InputError on every rank for another number of core distances than of points
+/// Cost: as above, without that of core_distances()
+[[nodiscard]] GatheredPoints gather_points(const PointSet& points, const std::vector<double>& cores,
+                                           comm::Transport& transport);
+
 }  // namespace merganser::msf

@@ -4,6 +4,7 @@
 /// All functions are local. Source: [campello2015]; rules of the selection as in the packages hdbscan and scikit-learn. Labels
 /// and probabilities agree with theirs where no two merges have one height; for other cases see HdbscanTies.
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "merganser/msf/hdbscan_options.hpp"
@@ -24,6 +25,8 @@ struct CondensedTree {
   std::vector<Cluster> clusters;          ///< clusters by number; 0 is all points; empty without points
   std::vector<std::uint32_t> cluster_of;  ///< by point: the last cluster that it is in
   std::vector<double> lambda;             ///< by point: lambda at which it leaves that cluster
+  std::vector<double>
+      weights;  ///< by point: number of points that it counts as in sizes and stabilities; empty: one each
 };
 
 /// Condenses a dendrogram for HDBSCAN*: drops its small clusters. Local.
@@ -31,13 +34,18 @@ struct CondensedTree {
 /// @param min_cluster_size  fewest points of a cluster, as in HdbscanOptions
 /// @param ties  with `sequential` clusters are numbered as in scikit-learn: those near the top of the dendrogram first,
 ///              of two children the one at the `from` end of their edge
-/// @throws UsageError if d has several components or min_cluster_size is out of range
-/// Cost: O(n) time, 28 bytes per point with the result
+/// @param weights  by point: number of points that it counts as in a cluster's size, finite, from 0; empty: one each. A single point is no
+///                 cluster, however heavy
+/// @throws UsageError if d has several components or min_cluster_size is out of range, InputError for bad weights
+/// Cost: O(n) time, 28 bytes per point with the result, with weights 24 more
 [[nodiscard]] CondensedTree condense(const Dendrogram& d, std::int64_t min_cluster_size,
-                                     HdbscanTies ties = HdbscanTies::together);
+                                     HdbscanTies ties = HdbscanTies::together, std::span<const double> weights = {});
+
+/// Returns the weight of every cluster of a condensed tree at its birth: the sum of the weights of its points, or their number. Local.
+[[nodiscard]] std::vector<double> cluster_weights(const CondensedTree& tree);
 
 /// Computes the stability (excess of mass) of every cluster of a condensed tree: the sum of (lambda - birth) over the points that
-/// leave it. Infinite where points of a cluster that was born at a height above 0 coincide; points that leave a cluster at the
+/// leave it, times their weights. Infinite where points of a cluster that was born at a height above 0 coincide; points that leave a cluster at the
 /// lambda of its birth, infinite ones too, add nothing. Local.
 [[nodiscard]] std::vector<double> stabilities(const CondensedTree& tree);
 

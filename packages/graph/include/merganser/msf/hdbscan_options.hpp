@@ -2,6 +2,7 @@
 /// Parameters of HDBSCAN*, and the check of them, which the library, the command, C and Python share.
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -37,6 +38,11 @@ struct HdbscanOptions {
   bool allow_single_cluster = false;  ///< the cluster of all points may be selected
   std::int64_t max_cluster_size = 0;  ///< larger clusters are not selected; 0: any size
   HdbscanTies ties = HdbscanTies::together;
+  /// With excess_of_mass clusters born above this distance are not selected; from 0.
+  double epsilon_max = std::numeric_limits<double>::infinity();
+  double persistence =
+      0;  ///< difference of lambda below which a cluster is merged with its sibling, for simplify(), which the caller
+          ///< calls between condense() and hdbscan(); from 0
 };
 
 /// Validates all parameters of HDBSCAN*. Local.

@@ -12,12 +12,19 @@ namespace merganser::msf {
 
 /// Metrics by which spanning trees measure distances between points.
 enum class Distance : std::uint8_t {
-  euclidean,    ///< root of the sum of the squared differences of coordinates
-  manhattan,    ///< sum of the differences of coordinates
-  chebyshev,    ///< greatest of the differences of coordinates
-  great_circle  ///< angle in radians between two places on a sphere; points are latitude, longitude
+  euclidean,     ///< root of the sum of the squared differences of coordinates
+  manhattan,     ///< sum of the differences of coordinates
+  chebyshev,     ///< greatest of the differences of coordinates
+  great_circle,  ///< angle in radians between two places on a sphere; points are latitude, longitude
+  /// 1 less the cosine of the angle between two rows, 0 to 2: half the squared chord of the rows divided by their lengths. No row
+  /// may be 0
+  cosine,
+  /// 1 less the correlation of two rows, 0 to 2: the cosine distance of the rows less their means. No row may be constant
+  correlation,
+  hamming  ///< share of the coordinates that differ, 0 to 1; coordinates are 0 or 1
 };
-/// Returns the names of the metrics for distances between points: euclidean, manhattan, chebyshev, great-circle.
+/// Returns the names of the metrics for distances between points: euclidean, manhattan, chebyshev, great-circle, cosine,
+/// correlation, hamming.
 [[nodiscard]] Choices<Distance> distances();
 
 /// Units of the latitudes and longitudes of points with great-circle distances.
@@ -39,7 +46,7 @@ struct PointSpace {
   int dimension = 3;  ///< coordinates of a point, 1 to 65536
   Distance metric = Distance::euclidean;
   Angle angle = Angle::radians;  ///< unit of coordinates with great_circle
-  std::vector<Period> periods;   ///< periodic axes: none for great_circle; each axis once
+  std::vector<Period> periods;   ///< periodic axes: none for great_circle and later metrics; each axis once
 
   friend bool operator==(const PointSpace&, const PointSpace&) = default;
 };

@@ -61,7 +61,7 @@ msf::EuclideanOptions to_options(const mg_tree_options& record) {
 msf::PointSet to_point_set(int dimension, const double* coordinates, const std::uint64_t* ids, std::size_t count,
                            const mg_tree_options& record) {
   check_range(dimension, 1, 1 << 16, "dimension");
-  check_range(record.metric, 0, 3, "options: metric");
+  check_range(record.metric, 0, 6, "options: metric");
   check_range<std::size_t>(count, 0, kMax, "count");
   msf::PointSet points;
   points.dimension = dimension;

@@ -24,16 +24,21 @@ class CoreDistanceSearch {
  public:
   /// Prepares the search for core distances of the points of a tree. Local. @param others  boxes of other ranks' points; null on
   /// one rank
-  CoreDistanceSearch(const PointTree<D>& tree, std::uint32_t k, const RemoteBoxes<D>* others)
-      : tree_(tree), keep_(k - 1), others_(others), folded_(tree.size(), 0), cores_(tree.size() + 16, 0) {
+  /// @param near  receives `near->keep` nearest points of each point, at least k - 1; null: they are not needed
+  CoreDistanceSearch(const PointTree<D>& tree, std::uint32_t k, const RemoteBoxes<D>* others, NearPoints* near)
+      : tree_(tree), keep_(k - 1), others_(others), near_(near), folded_(tree.size(), 0), cores_(tree.size() + 16, 0) {
+    if (near_ != nullptr) near_->point.resize(static_cast<std::size_t>(tree.size()) * near_->keep);
     for (const auto v : tree.folded()) folded_[v] = 1;
   }
 
   /// Computes core distances among the points of this rank, and collects in open_ the points that may have nearer ones on other
   /// ranks. Local.
   void search(int threads) {
-    find_neighbours(tree_, {static_cast<std::uint32_t>(keep_), nullptr, threads},
-                    [this](const LeafResult& found) { store_distances(found); });
+    const auto wanted = near_ != nullptr ? near_->keep : static_cast<std::uint32_t>(keep_);
+    find_neighbours(tree_, {wanted, nullptr, threads}, [this](const LeafResult& found) {
+      if (near_ != nullptr) store_points(found);
+      store_distances(found);
+    });
   }
 
   /// Improves the core distances of the collected points by squared distances to points of other ranks. Collective.
@@ -59,6 +64,18 @@ class CoreDistanceSearch {
   [[nodiscard]] std::vector<double> result() && { return std::move(cores_); }
 
  private:
+  /// Stores the nearest points of the points of a leaf of this rank's tree for find_reach_lists(). Called by several threads, each
+  /// for other leaves.
+  void store_points(const LeafResult& found) {
+    for (std::uint32_t q = 0; q < found.count; ++q) {
+      const std::size_t from = static_cast<std::size_t>(q) * found.row;
+      const std::size_t to = (static_cast<std::size_t>(found.first) + q) * near_->keep;
+      for (std::uint32_t i = 0; i < near_->keep; ++i)
+        near_->point[to + i] =
+            found.distance2[from + i] < kInfinity ? static_cast<std::uint32_t>(found.point[from + i]) : kNone;
+    }
+  }
+
   /// Stores the squared core distances of the points of a leaf of this rank's tree from their neighbour lists. A neighbour that
   /// stands for k or more equal points fills the rest of a list with its distance. Points that may have nearer ones on other ranks
   /// are added to open_. Called by several threads, each for other leaves.
@@ -133,6 +150,7 @@ class CoreDistanceSearch {
   const PointTree<D>& tree_;          ///< this rank's points
   std::size_t keep_;                  ///< neighbours per point: k - 1, without the point itself
   const RemoteBoxes<D>* others_;      ///< boxes of other ranks' points; null on one rank
+  NearPoints* near_;                  ///< receives the nearest points of each point; null: they are not needed
   std::vector<std::uint8_t> folded_;  ///< by point: 1: stands for k or more equal points
   std::vector<double> cores_;         ///< by point: squared core distance, followed by 16 zeros
   std::mutex guard_;                  ///< protects open_ and rows_
@@ -144,8 +162,8 @@ class CoreDistanceSearch {
 
 template <std::size_t D>
 std::vector<double> core_squares(const PointTree<D>& tree, std::uint32_t k, int threads, const RemoteBoxes<D>* others,
-                                 comm::Transport& transport) {
-  CoreDistanceSearch<D> cores(tree, k, others);
+                                 comm::Transport& transport, NearPoints* near) {
+  CoreDistanceSearch<D> cores(tree, k, others, near);
   if (k > 1) {
     cores.search(threads);
     if (others != nullptr) cores.query_others(transport);

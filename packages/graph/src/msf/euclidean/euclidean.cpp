@@ -47,19 +47,36 @@ struct PreparedPoints {
   PointTree<D> tree;                 ///< tree of boxes over the points that this rank owns
   std::optional<RemoteBoxes<D>> others;  ///< upper boxes of the other ranks' trees; none on one rank
   std::vector<double> core;              ///< squared core distances of the tree's points; empty: plain distances
+  NearPoints near;                       ///< nearest points of the tree's points, if they were asked for
+};
+
+/// Returns how many nearest points of each point the search for core distances keeps for the rounds: some more than it needs, so that
+/// the order by mutual reachability distances is known for the first; 0 where there would be too many.
+std::uint32_t near_points(const EuclideanOptions& options) {
+  constexpr int kMore = 4;
+  constexpr int kMax = 14;  // up to so many, the search filters in single precision
+  static_assert(kMax <= static_cast<int>(NearPoints::kMax));
+  const int needed = options.min_samples - 1;
+  return static_cast<std::uint32_t>(needed > kMax ? 0 : std::min(needed + kMore, kMax));
+}
+
+/// Purpose of a call of prepare_points(): core distances, a spanning tree of points, or both.
+struct Purpose {
+  bool returns_cores;  ///< core distances go back to the ranks that passed the points
+  bool makes_tree;     ///< a spanning tree is computed, which uses the lists of nearest points
 };
 
 /// Performs the common first part of euclidean_forest() and core_distances(): distributes the points by place, builds this rank's
 /// tree of boxes, and computes core distances where options.min_samples is above 1. Collective.
 template <std::size_t D>
 PreparedPoints<D> prepare_points(const CheckedPoints& given, comm::Transport& transport,
-                                 const EuclideanOptions& options, bool remember, Report& report) {
+                                 const EuclideanOptions& options, const Purpose& purpose, Report& report) {
   PreparedPoints<D> ground;
   // min_samples equal points have core distance 0 whatever others there are: one can stand for all.
   const auto fold = static_cast<std::uint32_t>(std::max(options.min_samples, 2));
   {
     const Report::Scope scope(report, "distribute", transport);
-    ground.distributed = distribute_points(given, fold, transport, ground.surplus, remember);
+    ground.distributed = distribute_points(given, fold, transport, ground.surplus, purpose.returns_cores);
   }
   {
     const Report::Scope scope(report, "tree", transport);
@@ -69,8 +86,10 @@ PreparedPoints<D> prepare_points(const CheckedPoints& given, comm::Transport& tr
   }
   if (options.min_samples > 1) {
     const Report::Scope scope(report, "neighbours", transport);
+    if (purpose.makes_tree) ground.near.keep = near_points(options);
     ground.core = core_squares(ground.tree, static_cast<std::uint32_t>(options.min_samples), options.threads,
-                               ground.others ? &*ground.others : nullptr, transport);
+                               ground.others ? &*ground.others : nullptr, transport,
+                               ground.near.keep > 0 ? &ground.near : nullptr);
   }
   return ground;
 }
@@ -83,19 +102,66 @@ void check_samples(const EuclideanOptions& options, std::uint64_t total) {
                      " points; allowed: up to their number");
 }
 
+/// Returns the core distances of this rank's points in the order of the input, from the ranks that own the places of the points.
+/// Collective.
+/// @param distributed  with the ranks that points came from and went to
+/// @param core  squared core distances of the tree's points; empty: all are 0
+template <std::size_t D>
+std::vector<double> return_cores(const DistributedPoints<D>& distributed, const PointTree<D>& tree,
+                                 const std::vector<double>& core, comm::Transport& transport) {
+  // Core distances by id; points that another one represents have enough points at distance 0, and are not in the list.
+  struct Core {
+    std::uint64_t id;
+    double distance;
+  };
+  std::vector<Core> cores;
+  for (std::uint32_t v = 0; v < tree.size(); ++v)
+    cores.push_back({tree.id(v), core.empty() ? 0 : tree.metric().weight(core[v])});
+  const auto by_id = [](const Core& a, const Core& b) { return a.id < b.id; };
+  std::sort(cores.begin(), cores.end(), by_id);
+  std::vector<std::vector<double>> back;
+  for (const auto& ids : distributed.came) {
+    auto& to = back.emplace_back();
+    for (const auto id : ids) {
+      const auto at = std::lower_bound(cores.begin(), cores.end(), Core{id, 0}, by_id);
+      to.push_back(at != cores.end() && at->id == id ? at->distance : 0);
+    }
+  }
+  const auto by_owner = comm::all_to_all(transport, std::move(back));
+  std::vector<std::size_t> next(by_owner.size(), 0);
+  std::vector<double> out;
+  for (const int owner : distributed.went) {
+    if (owner < 0) {
+      out.push_back(0);
+      continue;
+    }
+    const auto r = static_cast<std::size_t>(owner);
+    out.push_back(by_owner[r][next[r]++]);
+  }
+  return out;
+}
+
 /// Computes this rank's share of the Euclidean minimum spanning tree: neighbour lists, local rounds, global rounds.
 /// Collective.
 template <std::size_t D>
 Forest compute_forest(const CheckedPoints& given, comm::Transport& transport, const EuclideanOptions& options,
-                      Report& report) {
-  PreparedPoints<D> ground = prepare_points<D>(given, transport, options, false, report);
+                      Report& report, std::vector<double>* cores) {
+  PreparedPoints<D> ground = prepare_points<D>(given, transport, options, {cores != nullptr, true}, report);
+  if (cores != nullptr) *cores = return_cores(ground.distributed, ground.tree, ground.core, transport);
   BoruvkaState<D> state;
   state.tree = std::move(ground.tree);
   state.core = std::move(ground.core);
   std::vector<double> remote_bounds;
   {
     const Report::Scope scope(report, "neighbours", transport);
-    find_lists(state, options.neighbours, options.threads, make_progress(report, "neighbours", transport));
+    const auto progress = make_progress(report, "neighbours", transport);
+    if (ground.near.keep > 0) {
+      find_reach_lists(state, ground.near, options.neighbours, static_cast<std::uint32_t>(options.min_samples),
+                       !ground.others && state.tree.folds().empty());
+      if (progress) progress(1);
+    } else {
+      find_lists(state, options.neighbours, options.threads, progress);
+    }
     if (ground.others) remote_bounds = ground.others->bounds(state);
   }
   {
@@ -116,42 +182,12 @@ Forest compute_forest(const CheckedPoints& given, comm::Transport& transport, co
   return {ground.distributed.total, graphs::WeightKind::float64, std::move(state.edges)};
 }
 
-/// Computes the core distances of this rank's points, in the order of the input: on the ranks that own the places of the points,
-/// which send them back. Collective.
+/// Computes the core distances of this rank's points, in the order of the input. Collective.
 template <std::size_t D>
 std::vector<double> compute_cores(const CheckedPoints& given, comm::Transport& transport,
                                   const EuclideanOptions& options, Report& report) {
-  PreparedPoints<D> ground = prepare_points<D>(given, transport, options, true, report);
-  // Core distances by id; points that another one represents have enough points at distance 0, and are not in the list.
-  struct Core {
-    std::uint64_t id;
-    double distance;
-  };
-  std::vector<Core> cores;
-  for (std::uint32_t v = 0; v < ground.tree.size(); ++v)
-    cores.push_back({ground.tree.id(v), ground.core.empty() ? 0 : ground.tree.metric().weight(ground.core[v])});
-  const auto by_id = [](const Core& a, const Core& b) { return a.id < b.id; };
-  std::sort(cores.begin(), cores.end(), by_id);
-  std::vector<std::vector<double>> back;
-  for (const auto& ids : ground.distributed.came) {
-    auto& to = back.emplace_back();
-    for (const auto id : ids) {
-      const auto at = std::lower_bound(cores.begin(), cores.end(), Core{id, 0}, by_id);
-      to.push_back(at != cores.end() && at->id == id ? at->distance : 0);
-    }
-  }
-  const auto by_owner = comm::all_to_all(transport, std::move(back));
-  std::vector<std::size_t> next(by_owner.size(), 0);
-  std::vector<double> out;
-  for (const int owner : ground.distributed.went) {
-    if (owner < 0) {
-      out.push_back(0);
-      continue;
-    }
-    const auto r = static_cast<std::size_t>(owner);
-    out.push_back(by_owner[r][next[r]++]);
-  }
-  return out;
+  const PreparedPoints<D> ground = prepare_points<D>(given, transport, options, {true, false}, report);
+  return return_cores(ground.distributed, ground.tree, ground.core, transport);
 }
 
 }  // namespace
@@ -165,13 +201,13 @@ void check_uniform_options(const EuclideanOptions& options, comm::Transport& tra
 
 // Entry of spanning trees of points: a tree of boxes for few axes, comparison of all pairs for many.
 Forest euclidean_forest(const PointSet& points, comm::Transport& transport, const EuclideanOptions& options,
-                        Report& report) {
+                        Report& report, std::vector<double>* cores) {
   euclidean::check_uniform_options(options, transport);
   const euclidean::CheckedPoints given(points, transport);
   euclidean::check_samples(options, given.total());
-  if (given.axes() > euclidean::kMaxAxes) return euclidean::forest_by_pairs(given, transport, options, report);
+  if (given.axes() > euclidean::kMaxAxes) return euclidean::forest_by_pairs(given, transport, options, report, cores);
   return euclidean::with_axes(given.axes(), [&](auto axes) {
-    return euclidean::compute_forest<axes.value>(given, transport, options, report);
+    return euclidean::compute_forest<axes.value>(given, transport, options, report, cores);
   });
 }
 

@@ -3,7 +3,7 @@
 
 #include "merganser/base/parallel.hpp"
 #include "merganser/comm/collectives.hpp"
-#include "src/msf/euclidean/search_names.hpp"
+#include "src/msf/euclidean/near_search.hpp"
 
 namespace merganser::msf::euclidean {
 namespace {
@@ -77,16 +77,12 @@ class Fitted {
       : transport_(transport), threads_(options.threads) {
     constexpr std::uint32_t kNoFolds = kNone;  // equal points stay apart: each may be an answer
     auto distributed = distribute_points(points, kNoFolds, transport, surplus_, true);
-    tree_ = PointTree<D>(distributed.items, points.metric<D>(), leaf_capacity(options, D), kNoFolds);
-    distributed.items = {};
-    leaves_ = leaf_points(tree_, nullptr);
-    if (transport.size() > 1) others_.emplace(tree_, transport);
-    if (join) {
-      const auto by_id = distribute_cores(cores, distributed.went, distributed.came, transport);
-      cores_.resize(tree_.size());
-      for (std::uint32_t v = 0; v < tree_.size(); ++v)
-        cores_[v] = std::lower_bound(by_id.begin(), by_id.end(), std::pair{tree_.id(v), -kInfinity})->second;
-    }
+    std::vector<std::pair<std::uint64_t, double>> by_id;
+    if (join) by_id = distribute_cores(cores, distributed.went, distributed.came, transport);
+    search_.emplace(distributed.items, points.metric<D>(), leaf_capacity(options, D), join, [&](std::uint64_t id) {
+      return std::lower_bound(by_id.begin(), by_id.end(), std::pair{id, -kInfinity})->second;
+    });
+    if (transport.size() > 1) others_.emplace(search_->tree(), transport);
     owners_ = std::move(distributed.owners);
   }
 
@@ -117,49 +113,6 @@ class Fitted {
   }
 
  private:
-  /// Visits the leaves of this rank's tree that may have points within `most()` of a place, near ones first, and calls
-  /// take(point, compared) for such points. most() may shrink meanwhile.
-  void visit_near(const Place<D>& at, const auto& most, const auto& take) const {
-    // Points at exactly most() count: of equal distances the least id wins.
-    if (tree_.nodes().empty()) return;
-    std::array<double, kMaxLeafPoints + 8> to;
-    std::vector<Visit> todo;
-    const auto search_leaf = [&](std::uint32_t leaf, double) {
-      const auto& node = tree_.nodes()[leaf];
-      nearest::leaf_distances(leaves_, at.data(), most(), node.begin, node.end, to.data());
-      for (std::uint32_t v = node.begin; v < node.end; ++v)
-        if (to[v - node.begin] <= most()) take(v, to[v - node.begin]);
-    };
-    visit_leaves(
-        tree_.nodes(), 0, todo, [&](const Bounds<D>& box) { return tree_.metric().distance2(at, box); },
-        [&](double d2) { return d2 <= most(); }, [](std::uint32_t) { return true; }, search_leaf);
-  }
-
-  /// Inserts the points of this rank nearest to a place, up to the compared value `limit`, into a sorted row of k nearest points.
-  void nearest_here(const Place<D>& at, double limit, std::size_t k, Near* row) const {
-    visit_near(
-        at, [&] { return std::min(limit, row[k - 1].d2); },
-        [&](std::uint32_t v, double d2) {
-          insert_near(row, k, {d2, tree_.id(v)});
-        });
-  }
-
-  /// Replaces `best` by the best joint (edge of least mutual reachability) from a new point's place to this rank's points, if that
-  /// comes before it.
-  void join_here(const Place<D>& at, Joint& best) const {
-    const Metric<D>& metric = tree_.metric();
-    double most = metric.compared_above(best.reachability);
-    visit_near(
-        at, [&] { return most; },
-        [&](std::uint32_t v, double d2) {
-          Joint joint{tree_.id(v), metric.weight(d2), best.core, 0};
-          joint.reachability = std::max({joint.distance, best.core, cores_[v]});
-          if (!joins_before(joint, best)) return;
-          best = joint;
-          most = metric.compared_above(best.reachability);
-        });
-  }
-
   /// Queries each other rank that may have a point within most(i) of place i of a new point. Collective. There answer(question(i),
   /// answers) appends `width` replies; here take(i, reply) is called for each.
   template <class Answer>
@@ -184,12 +137,12 @@ class Fitted {
     // This rank's own points first: the k-th distance among them limits the queries to other ranks.
     std::vector<Near> rows(places.size() * k);
     share_loop(threads_, places.size(), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) nearest_here(places[i], kInfinity, k, rows.data() + i * k);
+      for (std::size_t i = begin; i < end; ++i) search_->nearest_here(places[i], kInfinity, k, rows.data() + i * k);
     });
     const auto most = [&](std::size_t i) { return rows[i * k + k - 1].d2; };
     const auto answer = [&](const NearQuestion<D>& q, std::vector<Near>& answers) {
       answers.resize(answers.size() + k);
-      nearest_here(q.at, q.most, k, answers.data() + answers.size() - k);
+      search_->nearest_here(q.at, q.most, k, answers.data() + answers.size() - k);
     };
     query_others<Near>(
         places, k, most,
@@ -204,12 +157,12 @@ class Fitted {
   /// that this rank owns. Collective. @param near  their k nearest points, the last of which gives the core distance
   std::vector<Joint> join(const std::vector<Place<D>>& places, const std::vector<Near>& near, std::size_t k) {
     // This rank's own points first: the best joint among them limits the queries to other ranks.
-    const Metric<D>& metric = tree_.metric();
+    const Metric<D>& metric = search_->tree().metric();
     std::vector<Joint> joints(places.size());
     share_loop(threads_, places.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         joints[i] = {~std::uint64_t{0}, kInfinity, metric.weight(near[i * k + k - 1].d2), kInfinity};
-        join_here(places[i], joints[i]);
+        search_->join_here(places[i], joints[i]);
       }
     });
     const auto take = [&](std::size_t i, const Joint& joint) {
@@ -220,7 +173,8 @@ class Fitted {
         [&](std::size_t i) {
           return JointQuestion<D>{places[i], joints[i]};
         },
-        [&](const auto& q, std::vector<Joint>& answers) { join_here(q.at, answers.emplace_back(q.best)); }, take);
+        [&](const auto& q, std::vector<Joint>& answers) { search_->join_here(q.at, answers.emplace_back(q.best)); },
+        take);
     return joints;
   }
 
@@ -233,10 +187,8 @@ class Fitted {
 
   comm::Transport& transport_;
   int threads_;
-  SurplusPoints<D> surplus_;    ///< no points, as equal points of the set are not folded
-  PointTree<D> tree_;           ///< tree of boxes over the points that this rank owns
-  nearest::LeafPoints leaves_;  ///< view of the tree's points for scans of leaves
-  std::vector<double> cores_;   ///< core distances (not squared), in the order of the tree; empty without joints
+  SurplusPoints<D> surplus_;              ///< no points, as equal points of the set are not folded
+  std::optional<NearSearch<D>> search_;   ///< this rank's points of the set, in a tree of boxes
   std::optional<RemoteBoxes<D>> others_;  ///< upper boxes of the other ranks' trees; none on one rank
   std::optional<PlaceOwners<D>> owners_;  ///< partition of space among the ranks; none on one rank
 };

@@ -42,7 +42,31 @@ void check_space(const PointSet& points) {
     if (!points.periods.empty())
       throw InputError("great-circle distances with periodic axes; allowed: none, longitudes go around anyway");
   }
+  const bool scaled = points.metric == Distance::cosine || points.metric == Distance::correlation;
+  if ((scaled || points.metric == Distance::hamming) && !points.periods.empty())
+    throw InputError(distances().name(points.metric) + " distances with periodic axes; allowed: none");
   for (const Period& period : points.periods) check_period(points, period);
+}
+
+/// Divides the coordinates of a point by their length, for cosine distances, after subtracting their mean, for correlation
+/// distances. Largest coordinates are scaled to 1 first, so that no square overflows.
+/// @param centred  subtract the mean @return false for a row without a direction: of zeros, or with `centred` of equal numbers
+bool divide_by_length(double* row, std::size_t axes, bool centred) {
+  const auto [least, greatest] = std::minmax_element(row, row + axes);
+  const double largest = std::max(std::fabs(*least), std::fabs(*greatest));
+  if (largest < kZero || (centred && *least == *greatest)) return false;
+  double sum = 0;
+  for (std::size_t a = 0; a < axes; ++a) sum += row[a] /= largest;
+  const double mean = centred ? sum / static_cast<double>(axes) : 0;
+  double squares = 0;
+  for (std::size_t a = 0; a < axes; ++a) {
+    row[a] -= mean;
+    squares += row[a] * row[a];
+  }
+  if (!(squares > kZero)) return false;
+  const double length = std::sqrt(squares);
+  for (std::size_t a = 0; a < axes; ++a) row[a] /= length;
+  return true;
 }
 
 /// Validates the numbers of coordinates and points of this rank's point set. Local. @throws InputError if there are not `dimension`
@@ -125,10 +149,33 @@ void CheckedPoints::check_values() const {
         throw InputError("latitude " + number_text(points_.coordinates[2 * i]) + " of point " + std::to_string(id(i)) +
                          "; allowed: " + (degrees ? "-90 to 90 degrees" : "-pi/2 to pi/2 radians"));
   }
+  check_rows();
   for (const auto id : points_.ids)
     if (id >= total_)
       throw InputError("point " + std::to_string(id) + " of " + std::to_string(total_) +
                        "; allowed: every number below that once");
+}
+
+// Rows of metrics that do not take every finite number.
+void CheckedPoints::check_rows() const {
+  const auto dimension = static_cast<std::size_t>(points_.dimension);
+  const bool centred = points_.metric == Distance::correlation;
+  if (points_.metric == Distance::hamming) {
+    for (std::size_t i = 0; i < points_.coordinates.size(); ++i)
+      if (points_.coordinates[i] != 0 && points_.coordinates[i] != 1)
+        throw InputError("coordinate " + number_text(points_.coordinates[i]) + " of point " +
+                         std::to_string(id(i / dimension)) + "; allowed with Hamming distances: 0 and 1");
+  } else if (centred || points_.metric == Distance::cosine) {
+    std::vector<double> row(dimension);
+    for (std::size_t i = 0; i < size_; ++i) {
+      std::copy_n(points_.coordinates.data() + dimension * i, dimension, row.data());
+      if (!divide_by_length(row.data(), dimension, centred))
+        throw InputError("point " + std::to_string(id(i)) +
+                         (centred ? ": all coordinates equal" : ": all coordinates 0") + "; allowed with " +
+                         distances().name(points_.metric) + " distances: rows with " +
+                         (centred ? "two different coordinates" : "one that is not 0"));
+    }
+  }
 }
 
 // Distributed test that ids are a permutation of 0 .. total - 1, without an exchange of ids.
@@ -154,6 +201,8 @@ void CheckedPoints::write_coordinates(std::size_t i, double* to) const {
     place_on_sphere(from, to);
   else
     std::copy_n(from, dimension, to);
+  if (points_.metric == Distance::cosine || points_.metric == Distance::correlation)
+    divide_by_length(to, dimension, points_.metric == Distance::correlation);
   for (const Period& period : points_.periods) {
     double& x = to[period.axis];
     x = period_box(period).wrap(0, x) - period.lower;
@@ -183,8 +232,14 @@ void CheckedPoints::place_on_sphere(const double* at, double* to) const {
 }
 
 Norm to_norm(Distance metric) {
-  if (metric == Distance::manhattan) return Norm::sum;
+  if (metric == Distance::manhattan || metric == Distance::hamming) return Norm::sum;
   return metric == Distance::chebyshev ? Norm::most : Norm::squares;
+}
+
+// Half the squared chord of unit vectors is 1 less their cosine; a sum of differing bits over their number is a share.
+double to_divisor(const PointSpace& space) {
+  if (space.metric == Distance::cosine || space.metric == Distance::correlation) return 2;
+  return space.metric == Distance::hamming ? space.dimension : 0;
 }
 
 }  // namespace euclidean
@@ -193,7 +248,10 @@ Choices<Distance> distances() {
   return {{{"euclidean", Distance::euclidean},
            {"manhattan", Distance::manhattan},
            {"chebyshev", Distance::chebyshev},
-           {"great-circle", Distance::great_circle}}};
+           {"great-circle", Distance::great_circle},
+           {"cosine", Distance::cosine},
+           {"correlation", Distance::correlation},
+           {"hamming", Distance::hamming}}};
 }
 
 std::vector<Period> periodic_axes(const Box& box, int dimension) {

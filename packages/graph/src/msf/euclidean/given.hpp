@@ -22,6 +22,8 @@ inline std::uint32_t leaf_capacity(const EuclideanOptions& options, std::size_t 
 
 /// Returns the norm by which distances between points are compared in a metric: sums of squares, sums or maxima of separations.
 [[nodiscard]] Norm to_norm(Distance metric);
+/// Returns what compared values are divided by for the distance of a metric (Metric::divisor); 0: they are not.
+[[nodiscard]] double to_divisor(const PointSpace& space);
 
 /// Checked view of this rank's points of a spanning tree in the caller's memory, with their ids and the coordinates that are
 /// compared.
@@ -39,7 +41,8 @@ class CheckedPoints {
   [[nodiscard]] std::uint64_t id(std::size_t i) const { return points_.ids.empty() ? first_ + i : points_.ids[i]; }
   /// Returns the number of coordinates of a point that are compared: 3 on a sphere, else the dimension.
   [[nodiscard]] std::size_t axes() const { return axes_; }
-  /// Writes the axes() coordinates of this rank's point i that are compared to `to`: wrapped, on the unit sphere, tiny ones as 0.
+  /// Writes the axes() coordinates of this rank's point i that are compared to `to`: wrapped, on the unit sphere, divided
+  /// by their length, tiny ones as 0.
   void write_coordinates(std::size_t i, double* to) const;
   /// Returns the coordinates of this rank's point i that are compared, with zeros on further axes up to D.
   template <std::size_t D>
@@ -54,6 +57,12 @@ class CheckedPoints {
   [[nodiscard]] bool periodic() const { return !points_.periods.empty(); }
   /// Returns the norm by which distances between the points are compared.
   [[nodiscard]] Norm norm() const { return to_norm(points_.metric); }
+  /// Returns what compared values are divided by for the distances between the points; 0: they are not.
+  [[nodiscard]] double divisor() const { return to_divisor(points_); }
+  /// Returns the distance of two points for the value by which it is compared.
+  [[nodiscard]] double distance(double compared) const {
+    return distance_from_compared(compared, norm(), sphere(), divisor());
+  }
   /// Returns whether points lie on a sphere (great-circle distances).
   [[nodiscard]] bool sphere() const { return points_.metric == Distance::great_circle; }
   /// Returns the metric of the points for distances over D axes, with their periods.
@@ -64,6 +73,7 @@ class CheckedPoints {
     metric.any_period = periodic();
     metric.norm = norm();
     metric.sphere = sphere();
+    metric.divisor = divisor();
     return metric;
   }
 
@@ -79,6 +89,9 @@ class CheckedPoints {
   void check_ids(comm::Transport& transport) const;
   /// Converts the latitude and longitude `at`, in the caller's unit, to a point `to` of the unit sphere in three coordinates.
   void place_on_sphere(const double* at, double* to) const;
+  /// Validates the rows of this rank's points for the cosine and correlation distances and for bits. Local. @throws InputError for
+  /// a row without a direction, and for a coordinate of bits other than 0 and 1
+  void check_rows() const;
 
   const PointSet& points_;       ///< this rank's points in the caller's memory
   std::size_t size_ = 0;         ///< points on this rank

@@ -95,7 +95,9 @@ int local_rounds(BoruvkaState<D>& state, const std::vector<double>& remote_bound
   std::vector<Key> least_remote;  // by component; at first every point is one
   for (const double d2 : remote_bounds) least_remote.push_back({d2, 0, 0});
   if (state.components <= 1) return 0;
-  if (!first_round(state, least_remote)) return 1;
+  // Points without a list do not choose in the first round: where that contracts nothing, the next one searches.
+  const bool lists = std::find(state.used.begin(), state.used.end(), state.keep) == state.used.end();
+  if (!first_round(state, least_remote) && lists) return 1;
   int rounds = 1;
   while (state.components > 1) {
     ++rounds;

@@ -25,7 +25,8 @@ static_assert(sizeof(PrimCandidate) % sizeof(double) == 0);
 class PairTree {
  public:
   PairTree(const CheckedPoints& given, Slab slab, std::vector<double> core, comm::Transport& transport)
-      : slab_(std::move(slab)),
+      : given_(given),
+        slab_(std::move(slab)),
         core_(std::move(core)),
         transport_(transport),
         best_(slab_.capacity(), kInfinity),
@@ -34,8 +35,6 @@ class PairTree {
     std::fill(best_.begin() + static_cast<std::ptrdiff_t>(slab_.size()), best_.end(), -1.0);
     for (std::size_t i = 0; i < slab_.size(); ++i)
       if (slab_.id(i) == 0) begin_ = i;
-    norm_ = given.norm();
-    sphere_ = given.sphere();
   }
 
   /// Computes the minimum spanning tree of all ranks' points by Prim's algorithm from point 0. Collective. @param total  points on
@@ -56,8 +55,7 @@ class PairTree {
       const PrimCandidate next = read_next();
       if (mine) {
         if (step > 0)
-          edges.push_back(
-              {next.key.low, next.key.high, graphs::ordered_bits(distance_from_compared(next.key.d2, norm_, sphere_))});
+          edges.push_back({next.key.low, next.key.high, graphs::ordered_bits(given_.distance(next.key.d2))});
         remove(least_);
       }
       update_best(next);
@@ -145,6 +143,7 @@ class PairTree {
     partner_[i] = newest.id;
   }
 
+  const CheckedPoints& given_;
   Slab slab_;                 ///< this rank's points that are not in the tree
   std::vector<double> core_;  ///< core distances of these points, as compared; empty: plain distances
   comm::Transport& transport_;
@@ -153,21 +152,24 @@ class PairTree {
   std::vector<double> newest_;           ///< message: header and coordinates of a candidate, then of the newest point
   std::size_t begin_ = ~std::size_t{0};  ///< position of the point of id 0; ~0: it is on another rank
   std::size_t least_ = 0;                ///< position of this rank's candidate
-  Norm norm_ = Norm::squares;
-  bool sphere_ = false;
 };
 
 }  // namespace
 
 // Spanning tree of points of many axes: all pairs are compared, with a forecast of the cost before.
 Forest forest_by_pairs(const CheckedPoints& given, comm::Transport& transport, const EuclideanOptions& options,
-                       Report& report) {
+                       Report& report, std::vector<double>* cores) {
   const auto n = static_cast<double>(given.total());
   const bool reach = options.min_samples > 1;
   forecast_pairs(given, transport, options, n * (n - 1) / 2 + (reach ? n * n : 0), report);
   Slab slab(given);
   std::vector<double> core;
   if (reach) core = cores_by_pairs(given, slab, options.min_samples, options.threads, transport, report);
+  if (cores != nullptr) {
+    *cores = core;
+    cores->resize(given.size(), 0);
+    for (double& c : *cores) c = given.distance(c);
+  }
   const Report::Scope scope(report, "pairs", transport);
   std::function<void(double)> progress;
   if (report.progress && transport.rank() == 0) progress = [&](double share) { report.progress("pairs", share); };

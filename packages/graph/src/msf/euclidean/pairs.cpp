@@ -15,7 +15,8 @@ namespace merganser::msf::euclidean {
 using nearest::kPairGroup;
 
 // Copy of this rank's points in groups of 8, for points of too many axes for a tree of boxes.
-Slab::Slab(const CheckedPoints& given, std::size_t most) : axes_(given.axes()), norm_(given.norm()) {
+Slab::Slab(const CheckedPoints& given, std::size_t most)
+    : axes_(given.axes()), norm_(given.norm()), divisor_(given.divisor()) {
   const std::size_t n = std::min(given.size(), most);
   if (given.periodic()) periods_ = given.periods();
   data_.assign((n + kPairGroup - 1) / kPairGroup * kPairGroup * axes_, 0);
@@ -89,18 +90,17 @@ std::vector<Near> nearest_here(const Slab& slab, std::span<const double> rows, s
 /// Replaces `best` by the best joint (edge of least mutual reachability) from the place of a new point to this rank's points, if
 /// that comes before it; compares all of them. @param cores  core distances of this rank's points, in the order of the slab
 void join_here(const Slab& slab, std::span<const double> cores, const double* place, Joint& best) {
-  const Norm norm = slab.points().norm;
   const std::size_t chunk = chunk_size(slab.axes());
   std::vector<double> most(chunk);
   std::vector<double> to(chunk);
   for (std::size_t begin = 0; begin < slab.size(); begin += chunk) {
     const std::size_t end = std::min(begin + chunk, slab.capacity());
     // Only distances can exclude points: the reachability is at least the distance.
-    std::fill(most.begin(), most.end(), compared_above(best.reachability, norm, false));
+    std::fill(most.begin(), most.end(), slab.compared_above(best.reachability));
     nearest::pair_distances(slab.points(), place, most.data(), begin, end, to.data());
     for (std::size_t i = begin; i < std::min(end, slab.size()); ++i) {
       if (to[i - begin] > most[i - begin]) continue;
-      Joint joint{slab.id(i), distance_from_compared(to[i - begin], norm, false), best.core, 0};
+      Joint joint{slab.id(i), slab.distance(to[i - begin]), best.core, 0};
       joint.reachability = std::max({joint.distance, best.core, cores[i]});
       if (joins_before(joint, best)) best = joint;
     }
@@ -247,7 +247,7 @@ std::vector<double> core_distances_by_pairs(const CheckedPoints& given, comm::Tr
   if (options.min_samples > 1) forecast_pairs(given, transport, options, n * n, report);
   const Slab slab(given);
   auto cores = cores_by_pairs(given, slab, options.min_samples, options.threads, transport, report);
-  for (double& core : cores) core = distance_from_compared(core, given.norm(), given.sphere());
+  for (double& core : cores) core = given.distance(core);
   return cores;
 }
 

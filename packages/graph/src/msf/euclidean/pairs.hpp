@@ -32,6 +32,14 @@ class Slab {
   void remove(std::size_t i);
   /// Returns a view of the slab's points for nearest::pair_distances().
   [[nodiscard]] nearest::PairPoints points() const;
+  /// Returns the distance of two points for the value by which it is compared.
+  [[nodiscard]] double distance(double compared) const {
+    return distance_from_compared(compared, norm_, false, divisor_);
+  }
+  /// Returns an upper bound of the compared values of all pairs of points whose distance is at most `distance`.
+  [[nodiscard]] double compared_above(double distance) const {
+    return euclidean::compared_above(distance, norm_, false, divisor_);
+  }
 
  private:
   /// Returns the position in data_ of the first coordinate of point i; those of further axes follow at strides of 8.
@@ -40,6 +48,7 @@ class Slab {
   std::size_t axes_;
   std::vector<double> periods_;  ///< period of each axis, infinite for one that is not periodic; empty: none is
   Norm norm_;
+  double divisor_;                  ///< what compared values are divided by for distances; 0: they are not
   std::vector<double> data_;        ///< coordinates in groups of 8 points
   std::vector<std::uint64_t> ids_;  ///< by position: id of the point
 };
@@ -74,7 +83,7 @@ void forecast_pairs(const CheckedPoints& given, comm::Transport& transport, cons
 /// Computes this rank's share of the minimum spanning tree of points by comparing all pairs: euclidean_forest() for more than
 /// kMaxAxes axes. Collective. @throws UsageError on every rank for more distances than options.most_distances
 [[nodiscard]] Forest forest_by_pairs(const CheckedPoints& given, comm::Transport& transport,
-                                     const EuclideanOptions& options, Report& report);
+                                     const EuclideanOptions& options, Report& report, std::vector<double>* cores);
 /// Computes the core distances of this rank's points by comparing all pairs: core_distances() for more than kMaxAxes axes, with
 /// options.min_samples as k. Collective. @throws UsageError on every rank for more distances than options.most_distances
 [[nodiscard]] std::vector<double> core_distances_by_pairs(const CheckedPoints& given, comm::Transport& transport,

@@ -69,10 +69,13 @@ template <class Answer, class Question>
 
 /// Computes the squared core distances (to the k-th nearest point, a point itself being the first) of the points of this rank's
 /// tree, which folds `k` and more equal points. Collective. @param others  null on one rank
+/// @param near  receives the nearest points of every point of this rank that the search has found, for find_reach_lists(); its
+/// `keep` is their number, at least k - 1. Null: they are not needed
 /// @return by point of the tree, followed by 16 zeros
 template <std::size_t D>
 [[nodiscard]] std::vector<double> core_squares(const PointTree<D>& tree, std::uint32_t k, int threads,
-                                               const RemoteBoxes<D>* others, comm::Transport& transport);
+                                               const RemoteBoxes<D>* others, comm::Transport& transport,
+                                               NearPoints* near = nullptr);
 
 /// Performs the rounds of Boruvka's algorithm on points over all ranks, for the components that no rank can contract alone, until
 /// one is left. Collective. Edges of the spanning tree are stored by the ranks that found them, which hold an end. Every rank holds

@@ -68,10 +68,12 @@ class Sites {
     return sphere_ && pair > nearest::kFarChord2 ? compared(a, b) : pair;
   }
   /// Returns the weight of an edge between points, their distance, for a compared distance.
-  [[nodiscard]] double weight(double compared) const { return distance_from_compared(compared, norm_, sphere_); }
+  [[nodiscard]] double weight(double compared) const {
+    return distance_from_compared(compared, norm_, sphere_, divisor_);
+  }
   /// Returns an upper bound of the compared values of all pairs of points whose distance is at most `distance`.
   [[nodiscard]] double compared_above(double distance) const {
-    return euclidean::compared_above(distance, norm_, sphere_);
+    return euclidean::compared_above(distance, norm_, sphere_, divisor_);
   }
 
  private:
@@ -85,6 +87,7 @@ class Sites {
   std::vector<double> periods_;  ///< by axis; infinite: not periodic
   Norm norm_;
   bool sphere_;             ///< points are on the unit sphere
+  double divisor_;          ///< what compared values are divided by for distances; 0: they are not
   std::vector<double> at_;  ///< coordinates by id
 };
 

@@ -309,6 +309,11 @@ void BoruvkaState<D>::search_below(std::uint32_t node, const std::vector<Key>& c
   const bool one = node_component[node] != kNone;
   if (one && node_needs[node] >= kFew && cannot_improve(node, ceiling)) return;
   const auto& place = tree.nodes()[node];
+  if (place.right == 0 && !filter_.empty()) {
+    search_filtered(node, ceiling);
+    update_least_bound(node);
+    return;
+  }
   if (place.right == 0) {
     if (one && node_needs[node] >= kFew) {
       search_for_leaf(node, ceiling);
@@ -339,6 +344,11 @@ void BoruvkaState<D>::search_where_needed(const std::vector<Key>& ceiling) {
   if (tree.nodes().empty()) return;
   mark_nodes();
   count_needs(ceiling);
+  if (node_needs[0] > 0 && !filter_made_) {
+    // Up to three axes boxes exclude nearly all, and single points cost least.
+    if constexpr (D > 3) filter_ = nearest::FilterPoints(tree);
+    filter_made_ = true;
+  }
   node_bound.resize(tree.nodes().size(), 0);
   node_round.resize(tree.nodes().size(), 0);
   ++round;

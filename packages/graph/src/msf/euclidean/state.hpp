@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "merganser/graphs/edges.hpp"
+#include "merganser/nearest/filter_points.hpp"
 #include "merganser/nearest/leaf_scan.hpp"
 #include "src/msf/euclidean/search_names.hpp"
 
@@ -142,6 +143,10 @@ struct BoruvkaState {
   [[nodiscard]] Found search_near(const Seeker<D>& seeker, const Key& limit);
   void search_leaf(std::uint32_t leaf, const Seeker<D>& seeker, Key& least, Found& found) const;
   void record_found(std::uint32_t v, const Found& found, const Key& limit);
+  /// Searches for the nearest points of other components to all points of a leaf that need it, together, with the single-precision
+  /// filter.
+  void search_filtered(std::uint32_t leaf, const std::vector<Key>& ceiling);
+  class FilteredSearch;
 
   /// Result of gather_near(): leaves near the leaf for whose points searches are made, with their boxes as a structure of arrays.
   struct NearLeaves {
@@ -151,12 +156,31 @@ struct BoruvkaState {
     std::vector<double> d2;                    ///< by leaf: squared distance of its box to the present seeker
   };
   NearLeaves near_;
+  nearest::FilterPoints
+      filter_;                ///< single-precision copy of the points, once searches need it; empty: they do without
+  bool filter_made_ = false;  ///< `filter_` is what it will be
 };
 
 /// Begins Boruvka's rounds on this rank's points: computes the neighbour lists of all points, and makes each a component. Local.
 /// `tree` and `core` of the state must be set.
 template <std::size_t D>
 void find_lists(BoruvkaState<D>& state, int neighbours, int threads, const std::function<void(double)>& progress = {});
+
+/// Nearest points of every point of a rank by plain distances, (squared distance, id), as the search for core distances finds them.
+struct NearPoints {
+  static constexpr std::uint32_t kMax = 15;  ///< most points per list that are kept
+
+  std::uint32_t keep = 0;            ///< points per list; 0: there are no lists
+  std::vector<std::uint32_t> point;  ///< `keep` points of the tree for each; kNone where there are no more
+};
+
+/// Begins Boruvka's rounds on this rank's points as find_lists() does, by mutual reachability distances, from the lists that the
+/// search for core distances has found, without another search. Lists may have fewer than `neighbours` entries, also none: the
+/// least edges that they do not decide are searched in the rounds. Local.
+/// @param near  lists of at least samples - 1 points; emptied
+/// @param alone  core distances are those to the (samples - 1)-th entry, as there are no other ranks and no folded points
+template <std::size_t D>
+void find_reach_lists(BoruvkaState<D>& state, NearPoints& near, int neighbours, std::uint32_t samples, bool alone);
 
 /// Result of contract(), the contraction of components of points in a Boruvka round. The best edges of the components with `keeps`
 /// are edges of the spanning tree, each once.

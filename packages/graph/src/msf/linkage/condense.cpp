@@ -1,7 +1,9 @@
 // HDBSCAN*: condensation of a dendrogram, and stabilities of the condensed clusters.
 #include <algorithm>
+#include <cmath>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/msf/hdbscan.hpp"
 
 namespace merganser::msf {
@@ -14,12 +16,18 @@ double to_lambda(double height) { return height > 0 ? 1 / height : std::numeric_
 /// new cluster, or falls out of it with all points below it.
 class Condenser {
  public:
-  Condenser(const Dendrogram& d, std::int64_t min_cluster_size)
+  Condenser(const Dendrogram& d, std::int64_t min_cluster_size, std::span<const double> weights)
       : d_(d),
         points_(static_cast<std::size_t>(d.vertices)),
         least_(static_cast<std::uint64_t>(min_cluster_size)),
         cluster_(points_ + d.merges.size()),
-        fall_(cluster_.size(), kStays) {}
+        fall_(cluster_.size(), kStays) {
+    if (weights.empty()) return;
+    tree_.weights.assign(weights.begin(), weights.end());
+    weight_ = tree_.weights;
+    weight_.reserve(cluster_.size());
+    for (const Merge& m : d.merges) weight_.push_back(weight_[m.a] + weight_[m.b]);
+  }
 
   /// Condenses the dendrogram with merges of one height undone together (HdbscanTies::together), so that their order does not
   /// matter.
@@ -51,7 +59,7 @@ class Condenser {
       parts_ = {merge.a, merge.b};
       detach_parts(node);
       for (const std::uint32_t part : parts_)
-        if (size(part) >= least_) open_.push_back(part);
+        if (is_large(part)) open_.push_back(part);
     }
     for (std::size_t node = cluster_.size(); node-- > points_;) {
       if (fall_[node] == kStays) continue;
@@ -76,6 +84,11 @@ class Condenser {
     return std::move(tree_);
   }
 
+  /// Returns whether a node of the dendrogram has the points, or the weight, of a cluster. A single point is none, however heavy.
+  [[nodiscard]] bool is_large(std::uint32_t node) const {
+    if (weight_.empty()) return size(node) >= least_;
+    return node >= points_ && weight_[node] >= static_cast<double>(least_);
+  }
   /// Returns the number of points below a node of the dendrogram (1 for a point).
   [[nodiscard]] std::uint32_t size(std::uint32_t node) const {
     return node < points_ ? 1 : d_.merges[node - points_].size;
@@ -111,11 +124,10 @@ class Condenser {
   void detach_parts(std::uint32_t node) {
     const double lambda = to_lambda(d_.merges[node - points_].height);
     // A split into two or more large parts starts clusters; otherwise the cluster goes on and only shrinks.
-    const auto large =
-        std::count_if(parts_.begin(), parts_.end(), [&](std::uint32_t at) { return size(at) >= least_; });
+    const auto large = std::count_if(parts_.begin(), parts_.end(), [&](std::uint32_t at) { return is_large(at); });
     for (const std::uint32_t at : parts_) {
       cluster_[at] = cluster_[node];
-      if (size(at) < least_) {
+      if (!is_large(at)) {
         fall_[at] = static_cast<std::uint32_t>(node - points_);
       } else if (large > 1) {
         tree_.clusters.push_back({cluster_[node], size(at), lambda});
@@ -127,6 +139,7 @@ class Condenser {
   const Dendrogram& d_;
   std::size_t points_;                  // number of points; nodes of the dendrogram are points, then merges
   std::uint64_t least_;                 // min_cluster_size
+  std::vector<double> weight_;          // by node: weight of its points; empty: their number
   CondensedTree tree_;                  // result
   std::vector<std::uint32_t> cluster_;  // by node: its cluster in the condensed tree
   std::vector<std::uint32_t> fall_;     // by node: the merge at which it falls out of its cluster, kStays or kUndone
@@ -134,17 +147,29 @@ class Condenser {
   std::vector<std::uint32_t> open_;     // nodes to be visited
 };
 
+/// Validates the weights of points. @throws InputError unless there is a finite one from 0 for each, or none at all
+void check_weights(std::span<const double> weights, std::uint64_t points) {
+  if (!weights.empty() && weights.size() != points)
+    throw InputError(std::to_string(weights.size()) + " weights of " + std::to_string(points) +
+                     " points; allowed: one for each");
+  for (const double weight : weights)
+    if (!(weight >= 0 && std::isfinite(weight)))
+      throw InputError("a weight of " + number_text(weight) + "; allowed: finite numbers from 0");
+}
+
 }  // namespace
 
 // First step of HDBSCAN* after the dendrogram: clusters of fewer points than min_cluster_size are dropped.
-CondensedTree condense(const Dendrogram& d, std::int64_t min_cluster_size, HdbscanTies ties) {
+CondensedTree condense(const Dendrogram& d, std::int64_t min_cluster_size, HdbscanTies ties,
+                       std::span<const double> weights) {
   check({.min_cluster_size = min_cluster_size, .ties = ties});
+  check_weights(weights, d.vertices);
   if (d.vertices == 0) return {};
   if (d.components() != 1) {
     throw UsageError("condense: a dendrogram of " + std::to_string(d.components()) +
                      " components; allowed: one, as Apart::join makes it");
   }
-  Condenser condenser(d, min_cluster_size);
+  Condenser condenser(d, min_cluster_size, weights);
   return ties == HdbscanTies::sequential ? condenser.undo_one_by_one() : condenser.undo_together();
 }
 
@@ -156,11 +181,23 @@ std::vector<double> stabilities(const CondensedTree& tree) {
     const double birth = tree.clusters[cluster].birth;
     if (lambda > birth) sums[cluster] += (lambda - birth) * points;  // not where both are infinite
   };
-  for (std::size_t p = 0; p < tree.lambda.size(); ++p) leaves(tree.cluster_of[p], tree.lambda[p], 1);
-  for (std::size_t c = 1; c < sums.size(); ++c) {
-    leaves(tree.clusters[c].parent, tree.clusters[c].birth, tree.clusters[c].size);
-  }
+  const std::vector<double> weights = cluster_weights(tree);
+  for (std::size_t p = 0; p < tree.lambda.size(); ++p)
+    leaves(tree.cluster_of[p], tree.lambda[p], tree.weights.empty() ? 1 : tree.weights[p]);
+  for (std::size_t c = 1; c < sums.size(); ++c) leaves(tree.clusters[c].parent, tree.clusters[c].birth, weights[c]);
   return sums;
+}
+
+// Weights of clusters: those of their own points and of the clusters below them, which have higher numbers.
+std::vector<double> cluster_weights(const CondensedTree& tree) {
+  std::vector<double> out(tree.clusters.size());
+  if (tree.weights.empty()) {
+    for (std::size_t c = 0; c < out.size(); ++c) out[c] = tree.clusters[c].size;
+    return out;
+  }
+  for (std::size_t p = 0; p < tree.weights.size(); ++p) out[tree.cluster_of[p]] += tree.weights[p];
+  for (std::size_t c = out.size(); c-- > 1;) out[tree.clusters[c].parent] += out[c];
+  return out;
 }
 
 }  // namespace merganser::msf

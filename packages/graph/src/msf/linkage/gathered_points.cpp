@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "merganser/base/error.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "src/msf/euclidean/sites.hpp"
 
@@ -32,10 +33,20 @@ GatheredPoints gather_points(const PointSet& points, comm::Transport& transport,
                              Report& report) {
   std::vector<double> cores;
   if (options.min_samples > 1) cores = core_distances(points, options.min_samples, transport, options, report);
+  return gather_points(points, cores, transport);
+}
+
+GatheredPoints gather_points(const PointSet& points, const std::vector<double>& cores, comm::Transport& transport) {
   const euclidean::CheckedPoints given(points, transport);
+  const bool some = transport.all_reduce(static_cast<std::int64_t>(!cores.empty()), comm::Op::sum) > 0;
+  comm::agree(transport, [&] {
+    if (some && cores.size() != given.size())
+      throw InputError("gather: " + std::to_string(cores.size()) + " core distances of " +
+                       std::to_string(given.size()) + " points; allowed: one for each");
+  });
   GatheredPoints all;
   auto sites = std::make_shared<const euclidean::Sites>(given, transport);
-  if (options.min_samples > 1) all.core_distances = gather_by_id(given, cores, transport);
+  if (some) all.core_distances = gather_by_id(given, cores, transport);
   if (transport.rank() == 0) all.sites = std::move(sites);
   return all;
 }

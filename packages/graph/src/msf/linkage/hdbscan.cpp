@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace merganser::msf {
 namespace {
@@ -20,18 +21,29 @@ void keep_highest(const CondensedTree& tree, ClusterFlags& taken) {
   }
 }
 
+/// Returns the distance at which a cluster of the condensed tree is born; of the cluster of all points, the greatest distance.
+double birth_distance(const CondensedTree& tree, std::size_t cluster) {
+  if (cluster > 0) return 1 / tree.clusters[cluster].birth;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t c = 1; c < tree.clusters.size(); ++c) least = std::min(least, tree.clusters[c].birth);
+  for (const double lambda : tree.lambda) least = std::min(least, lambda);
+  return 1 / least;
+}
+
 /// Selects clusters of the condensed tree by excess of mass: those of greatest total stability, bottom-up: a cluster, unless those
-/// selected below it are more stable or it is larger than max_cluster_size.
+/// selected below it are more stable, it is larger than max_cluster_size, or it is born above epsilon_max.
 ClusterFlags most_stable(const CondensedTree& tree, const HdbscanOptions& o) {
   const std::size_t count = tree.clusters.size();
   std::vector<double> own = stabilities(tree);
+  const std::vector<double> weights = cluster_weights(tree);
   std::vector<double> below(count);  // of the best choice among the clusters below
   ClusterFlags taken(count);
   const std::size_t lowest = o.allow_single_cluster ? 0 : 1;
   for (std::size_t c = count; c-- > lowest;) {
     // Children have higher numbers than their parents: in descending order below[c] is complete when c is reached.
-    const bool too_large = o.max_cluster_size > 0 && std::int64_t{tree.clusters[c].size} > o.max_cluster_size;
-    taken[c] = !(below[c] > own[c]) && !too_large;
+    const bool too_large = o.max_cluster_size > 0 && weights[c] > static_cast<double>(o.max_cluster_size);
+    const bool too_sparse = std::isfinite(o.epsilon_max) && birth_distance(tree, c) > o.epsilon_max;
+    taken[c] = !(below[c] > own[c]) && !too_large && !too_sparse;
     if (c > 0) below[tree.clusters[c].parent] += taken[c] != 0 ? own[c] : below[c];
   }
   keep_highest(tree, taken);

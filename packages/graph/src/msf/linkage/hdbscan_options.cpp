@@ -23,6 +23,8 @@ void check(const HdbscanOptions& o, const std::function<std::string(std::string_
           "from 2 to " + std::to_string(kMax));
   require(o.max_cluster_size >= 0, "max_cluster_size", std::to_string(o.max_cluster_size), "0 and more; 0: any size");
   require(o.epsilon >= 0 && std::isfinite(o.epsilon), "epsilon", number_text(o.epsilon), "finite numbers from 0");
+  require(o.epsilon_max >= 0, "epsilon_max", number_text(o.epsilon_max), "numbers from 0, or infinity");
+  require(o.persistence >= 0, "persistence", number_text(o.persistence), "0 and more");
   require_word("selection", o.selection, selections());
   require_word("ties", o.ties, hdbscan_ties());
 }

@@ -1,0 +1,238 @@
+"""Metrics of the estimators against distances of all pairs by SciPy, Kruskal's algorithm, and scikit-learn's labels."""
+import pickle
+import warnings
+
+import merganser
+import numpy as np
+import pytest
+from merganser import HDBSCAN, SingleLinkage, _metrics
+
+from references import reachability, tree_of
+
+random = np.random.default_rng(3)
+BLOBS = np.concatenate([random.normal(c, 0.2, (40, 3)) for c in ((1, 0, 0.5), (3, 0.2, 1), (0, 3, 2))])
+BITS = (random.random((90, 24)) < np.repeat([[0.15], [0.5], [0.85]], 30, axis=0)).astype(float)
+COVARIANCE = np.array([[1.0, 0.2, 0.0], [0.2, 2.0, 0.1], [0.0, 0.1, 0.5]])
+W = np.array([1.0, 0.0, 2.5])
+
+CASES = [
+    (BLOBS, {"metric": "cosine"}, ("cosine", {})),
+    (BLOBS, {"metric": "correlation"}, ("correlation", {})),
+    (BLOBS, {"metric": "minkowski"}, ("minkowski", {"p": 2})),
+    (BLOBS, {"metric": "minkowski", "p": 1}, ("cityblock", {})),
+    (BLOBS, {"metric": "p", "p": np.inf}, ("chebyshev", {})),
+    (BLOBS, {"metric": "minkowski", "p": 3}, ("minkowski", {"p": 3})),
+    (BLOBS, {"metric": "minkowski", "metric_params": {"p": 1.5, "w": W}}, ("minkowski", {"p": 1.5, "w": W})),
+    (BLOBS, {"metric": "minkowski", "metric_params": {"p": 2, "w": W}}, ("euclidean", {"w": W})),
+    (BLOBS, {"metric": "euclidean", "metric_params": {"w": W}}, ("euclidean", {"w": W})),
+    (BLOBS, {"metric": "l1", "metric_params": {"w": W}}, ("cityblock", {"w": W})),
+    (BLOBS, {"metric": "seuclidean", "metric_params": {"V": [1.0, 2.0, 0.5]}}, ("seuclidean", {"V": [1.0, 2.0, 0.5]})),
+    (BLOBS, {"metric": "mahalanobis", "metric_params": {"V": COVARIANCE}}, ("mahalanobis", {"VI": np.linalg.inv(COVARIANCE)})),
+    (BLOBS, {"metric": "mahalanobis", "metric_params": {"VI": COVARIANCE}}, ("mahalanobis", {"VI": COVARIANCE})),
+    (BLOBS, {"metric": "canberra"}, ("canberra", {})),
+    (np.abs(BLOBS), {"metric": "braycurtis"}, ("braycurtis", {})),
+    (np.round(BLOBS, 1), {"metric": "hamming"}, ("hamming", {})),
+    (BITS, {"metric": "hamming"}, ("hamming", {})),
+    (BITS[:, :10], {"metric": "hamming"}, ("hamming", {})),
+    *((BITS, {"metric": name}, (name, {})) for name in ("jaccard", "dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule")),
+]
+IDS = [f"{given['metric']} {number}" for number, (_, given, _) in enumerate(CASES)]
+
+
+def definition(points, name, parameters):
+    """Distances of all pairs by SciPy."""
+    distance = pytest.importorskip("scipy.spatial.distance")
+    bits = name in ("jaccard", "dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
+    found = distance.cdist(points.astype(bool) if bits else points, points.astype(bool) if bits else points, name, **parameters)
+    return np.maximum(found, found.T)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+@pytest.mark.parametrize("points, given, theirs", CASES, ids=IDS)
+def test_heights_are_distances_of_the_definition(points, given, theirs, ranks):
+    expected = [w for w, _, _ in tree_of(definition(points, *theirs))]
+    ours = SingleLinkage(3, ranks=ranks, **given).fit(points)
+    np.testing.assert_allclose(ours.distances_, expected, rtol=1e-12, atol=4e-16)
+
+
+@pytest.mark.parametrize("points, given, theirs", CASES, ids=IDS)
+def test_mutual_reachability_is_that_of_the_definition(points, given, theirs):
+    distance = definition(points, *theirs)
+    np.fill_diagonal(distance, 0)
+    expected = [w for w, _, _ in tree_of(reachability(distance, 4))]
+    for ranks in (1, 3):
+        ours = HDBSCAN(5, 4, ranks=ranks, **given).fit(points)
+        heights = ours.single_linkage_tree_.to_numpy()[:, 2]
+        np.testing.assert_allclose(heights, expected, rtol=1e-12, atol=4e-16)
+
+
+@pytest.mark.parametrize("points, given, theirs", CASES, ids=IDS)
+def test_labels_are_scikit_learns(points, given, theirs):
+    cluster = pytest.importorskip("sklearn.cluster", reason="the comparison needs scikit-learn (checked with 1.9.1)")
+    if given["metric"] == "p" or "w" in (given.get("metric_params") or {}):
+        pytest.skip("scikit-learn has no such parameters")
+    parameters = {**(given.get("metric_params") or {}), **({"p": given["p"]} if "p" in given else {})}
+    if given["metric"] == "minkowski":
+        parameters.setdefault("p", 2)
+    if "V" in parameters:
+        parameters["V"] = np.asarray(parameters["V"])
+    for samples in (1, 2, 5):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            other = cluster.HDBSCAN(5, min_samples=samples, metric=given["metric"], metric_params=parameters or None, copy=True)
+            other.fit(points.astype(bool) if given["metric"] == "yule" else points)
+        ours = HDBSCAN(5, samples, **given).fit(points)
+        assert ours.exact_order_
+        if samples > 1 or given["metric"] not in ("cosine", "correlation"):
+            np.testing.assert_array_equal(ours.labels_, other.labels_)
+            np.testing.assert_allclose(ours.probabilities_, other.probabilities_, rtol=1e-6)
+
+
+def test_heights_of_cosines_are_half_the_squared_chord_exactly():
+    points = np.array([[3.0, 4.0], [4.0, 3.0], [-3.0, -4.0]])
+    unit = points / 4 / np.sqrt(((points / 4) ** 2).sum(axis=1))[:, None]
+    chords = [((unit[a] - unit[b]) ** 2).sum() / 2 for a, b in ((0, 1), (1, 2))]
+    forest = merganser.euclidean_tree(points, metric="cosine")
+    np.testing.assert_allclose(forest.weights, chords, rtol=1e-15)
+    assert forest.weights[0] == pytest.approx(1 - 24 / 25, rel=1e-14)
+    close = np.array([[1.0, 0.0], [1.0, 1e-9], [0.0, 1.0]])
+    found = merganser.euclidean_tree(close, metric="cosine").weights[0]
+    assert found == pytest.approx(5e-19, rel=1e-9), "1 - cos would be 0"
+
+
+def euclid(a, b):
+    return float(np.sqrt(((a - b) ** 2).sum()))
+
+
+@pytest.mark.parametrize("kind", [HDBSCAN, SingleLinkage])
+def test_a_callable_is_called_once_for_each_pair_after_a_forecast(kind):
+    calls, told = [], []
+
+    def metric(a, b, scale=1.0):
+        calls.append(1)
+        return scale * euclid(a, b)
+
+    ours = kind(metric=metric, metric_params={"scale": 2.0}, forecast=told.append).fit(BLOBS)
+    theirs = kind().fit(BLOBS)
+    assert (ours.labels_ == theirs.labels_).all()
+    np.testing.assert_allclose(ours.single_linkage_tree_.to_numpy()[:, 2], 2 * theirs.single_linkage_tree_.to_numpy()[:, 2],
+                               rtol=1e-13)
+    (forecast,) = told
+    assert (forecast.points, forecast.dimension, forecast.distances) == (120, 3, 120 * 119 / 2) and forecast.seconds > 0
+    assert len(calls) >= 120 * 119 / 2 and np.sum(calls) < 120 * 119 / 2 + 10**5  # some are measured before
+
+
+def test_forecasts_refuse_all_pairs():
+    def refuse(forecast):
+        raise RuntimeError(f"{forecast.points} points")
+
+    with pytest.raises(RuntimeError, match="120 points"):
+        HDBSCAN(metric="canberra", forecast=refuse).fit(BLOBS)
+    with pytest.raises(merganser.UsageError, match="most_distances: 100; .* distances of 120 points .*; allowed"):
+        HDBSCAN(metric="jaccard", most_distances=100).fit(BLOBS)
+
+
+@pytest.mark.parametrize("given, error, text", [
+    ({"metric": "minkowski", "p": 0.5}, merganser.UsageError, "p: 0.5; allowed: from 1"),
+    ({"metric": "minkowski", "p": "3"}, TypeError, "p: a str"),
+    ({"metric": "minkowski", "metric_params": {"q": 3}}, merganser.UsageError,
+     "metric_params: 'q' with metric 'minkowski'; allowed: p, w"),
+    ({"metric": "cosine", "metric_params": {"w": W}}, merganser.UsageError,
+     "metric_params: 'w' with metric 'cosine'; allowed: None, {}"),
+    ({"metric": "minkowski", "metric_params": {"p": np.inf, "w": W}}, merganser.UsageError,
+     "metric_params: 'w' with p of infinity"),
+    ({"metric": "euclidean", "metric_params": {"w": [1, -1, 1]}}, merganser.UsageError,
+     "metric_params: 'w' .*; allowed: a finite number"),
+    ({"metric": "euclidean", "metric_params": {"w": [1, 1]}}, merganser.InputError,
+     "metric_params: parameters of 2 columns; allowed: of the 3 of X"),
+    ({"metric": "minkowski", "metric_params": {"p": 3, "w": [1, 1]}}, merganser.InputError, "metric_params: 'w' of 2 columns"),
+    ({"metric": "seuclidean"}, merganser.UsageError, "metric_params: no 'V' with metric 'seuclidean'"),
+    ({"metric": "seuclidean", "metric_params": {"V": [1, 0, 1]}}, merganser.UsageError,
+     "metric_params: 'V' .*; allowed: .* above 0"),
+    ({"metric": "mahalanobis", "metric_params": {"V": -np.eye(3)}}, merganser.UsageError,
+     "metric_params: 'V' is not positive definite"),
+    ({"metric": "mahalanobis", "metric_params": {"V": np.eye(3)[:2]}}, merganser.UsageError,
+     r"metric_params: 'V' of shape \(2, 3\)"),
+    ({"metric": lambda a, b: np.nan}, merganser.InputError, "metric: nan between points 0 and 1; allowed: finite numbers from 0"),
+    ({"metric": lambda a, b: -1.0}, merganser.InputError, "metric: -1.0 between points"),
+    ({"metric": lambda a, b: "far"}, TypeError, "metric: a str between points 0 and 1; allowed: a number"),
+    ({"metric": len}, TypeError, ".*"),
+    ({"metric": "euclid"}, merganser.UsageError, "metric: 'euclid'; allowed: euclidean, .*jaccard.*precomputed, a callable"),
+])
+@pytest.mark.parametrize("kind", [HDBSCAN, SingleLinkage])
+def test_metrics_and_their_parameters_are_refused_by_name(kind, given, error, text):
+    with pytest.raises(error, match=f"^{text}"):
+        kind(**given).fit(BLOBS)
+
+
+@pytest.mark.parametrize("metric, row, text", [
+    ("cosine", [0.0, 0.0, 0.0], "point 7: all coordinates 0; allowed with cosine distances"),
+    ("correlation", [0.3, 0.3, 0.3], "point 7: all coordinates equal; allowed with correlation distances"),
+])
+def test_rows_without_a_direction_are_refused(metric, row, text):
+    points = BLOBS.copy()
+    points[7] = row
+    for ranks in (1, 3):
+        with pytest.raises(merganser.InputError, match=text):
+            HDBSCAN(metric=metric, ranks=ranks).fit(points)
+
+
+@pytest.mark.parametrize("keep", [1 << 30, 0], ids=["distances kept", "distances computed again"])
+@pytest.mark.parametrize("samples", [1, 4])
+def test_of_equal_distances_the_lowest_points_are_joined(monkeypatch, samples, keep):
+    monkeypatch.setattr(merganser._pairs, "_KEPT", keep)
+    lattice = np.random.default_rng(samples).integers(0, 3, (40, 2)).astype(float)
+    metric = _metrics.Metric(None, between=lambda a, b: np.abs(a[:, :, None] - b[:, None]).sum(axis=0))
+    pairs = merganser._pairs.AllPairs(lattice, metric)
+    core = pairs.core_distances(samples) if samples > 1 else None
+    forest = merganser._pairs.tree_by_pairs(pairs, core)
+    assert forest.digest == merganser.euclidean_tree(lattice, metric="manhattan", min_samples=samples).digest
+    for brute in (False, True):
+        pairs.metric = metric._replace(brute=brute)
+        growth = merganser._pairs.growth_by_pairs(pairs, core)
+        distance = np.abs(lattice[:, None] - lattice).sum(axis=2)
+        by_distances = merganser._precomputed.growth_from_distances(distance, samples)
+        assert growth.weights.tolist() == by_distances.weights.tolist()
+        assert growth.targets.tolist() == by_distances.targets.tolist()
+
+
+def test_medoids_are_those_of_the_metric():
+    distance = pytest.importorskip("scipy.spatial.distance")
+    for metric in ("cosine", "correlation", "canberra", "minkowski", euclid):
+        found = HDBSCAN(8, metric=metric, p=3 if metric == "minkowski" else None, store_centers="both").fit(BLOBS)
+        name, more = (metric, {"p": 3} if metric == "minkowski" else {})
+        for label, medoid in enumerate(found.medoids_):
+            inside = np.flatnonzero(found.labels_ == label)
+            sums = distance.cdist(BLOBS[inside], BLOBS[inside], name, **more) @ found.probabilities_[inside]
+            assert sums[(BLOBS[inside] == medoid).all(axis=1)].min() <= sums.min() * (1 + 1e-9)
+
+
+def test_new_points_are_predicted_by_searched_metrics():
+    for given in ({"metric": "cosine"}, {"metric": "euclidean", "metric_params": {"w": W + 1}},
+                  {"metric": "mahalanobis", "metric_params": {"V": COVARIANCE}}):
+        fitted = HDBSCAN(8, **given).fit(BLOBS)
+        labels, _ = fitted.approximate_predict(BLOBS)
+        inside = fitted.labels_ >= 0
+        assert (labels[inside] == fitted.labels_[inside]).mean() > 0.95
+        again = pickle.loads(pickle.dumps(fitted)).approximate_predict(BLOBS)
+        assert (again[0] == labels).all()
+    with pytest.raises(merganser.UsageError, match="clusterer: fitted to distances"):
+        HDBSCAN(8, metric="canberra").fit(BLOBS).approximate_predict(BLOBS)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_labels_of_equal_distances_and_other_rows_are_scikit_learns(seed):
+    cluster = pytest.importorskip("sklearn.cluster", reason="the comparison needs scikit-learn (checked with 1.9.1)")
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(12, 80)), int(rng.integers(2, 6))
+    points = rng.integers(0, 4, (n, d)).astype(float) if seed % 2 else rng.normal(size=(n, d)) + rng.integers(0, 3, (n, 1)) * 4
+    points[rng.integers(n), 0] = [1.0, np.nan, np.inf][seed % 3]
+    for metric, given in (("canberra", None), ("braycurtis", None), ("minkowski", {"p": 3}), ("hamming", None), ("jaccard", None),
+                          ("chebyshev", None), ("manhattan", None)):
+        for more in ({"min_samples": 1}, {"min_samples": 3, "cluster_selection_method": "leaf"}):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                theirs = cluster.HDBSCAN(4, metric=metric, metric_params=given, copy=True, **more).fit(points)
+            ours = HDBSCAN(4, metric=metric, metric_params=given, **more).fit(points)
+            np.testing.assert_array_equal(ours.labels_, theirs.labels_)
+            np.testing.assert_allclose(ours.probabilities_, theirs.probabilities_, rtol=1e-6)
