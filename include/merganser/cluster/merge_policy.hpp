@@ -96,7 +96,7 @@ enum class Conserve : std::uint8_t {
 /// counts there in the next step.
 enum class SplitAlong : std::uint8_t {
   random,  ///< d uniform on each axis, by random numbers keyed by seed, step and id of the child. Super-particle codes
-  velocity,  ///< d along the momentum, as long as it may be; of a parcel at rest as with `random`
+  velocity,  ///< d along the momentum, as long as it may be; at rest, or with a component that is not finite, as with `random`
   axis,      ///< along the longest axis of the ellipsoid, as split() does: second moments are conserved too. EPIC
 };
 
