@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
+#include "merganser/base/error.hpp"
 #include "merganser/base/random.hpp"
+#include "merganser/base/text.hpp"
 
 namespace merganser::cluster {
 namespace {
@@ -140,11 +143,20 @@ std::array<Vec3, 2> two_momenta(const MergePolicy& policy, const DrawKey& key, c
 Grid crowd_grid(const MergePolicy& policy, const Grid& grid) {
   if (policy.looker != Looker::crowded || policy.crowded_cell.value == 0) return grid;
   const double edge = policy.crowded_cell.in_box_units(grid, 1);
+  constexpr double kMaxCells = 0x1p62;
+  double product = 1;
   Grid out = grid;
   for (std::size_t a = 0; a < 3; ++a) {
-    const double cells = std::ceil(grid.box.extent[a] / edge * (1 - 1e-12));
-    out.cells[a] = static_cast<std::int64_t>(std::clamp(cells, 1.0, static_cast<double>(kMaxAxisCells)));
+    const double cells = std::max(std::ceil(grid.box.extent[a] / edge * (1 - 1e-12)), 1.0);
+    product *= cells;
+    if (!(cells <= static_cast<double>(kMaxAxisCells)))
+      throw UsageError("policy: crowded: cells of " + number_text(edge) + " are " + number_text(cells) + " along " +
+                       "xyz"[a] + "; allowed: up to " + std::to_string(kMaxAxisCells) + " along an axis");
+    out.cells[a] = static_cast<std::int64_t>(cells);
   }
+  if (product > kMaxCells)
+    throw UsageError("policy: crowded: " + number_text(product) + " cells of " + number_text(edge) +
+                     "; allowed: up to 2^62, which can be numbered");
   return out;
 }
 

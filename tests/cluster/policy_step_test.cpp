@@ -332,6 +332,26 @@ TEST_P(PolicyStepTest, what_is_not_supported_is_refused) {
   });
 }
 
+// Cells no longer than the policy's length, or none: more than can be numbered are refused by the step and by the oracle.
+TEST_P(PolicyStepTest, crowded_cells_that_cannot_be_numbered_are_refused) {
+  const Grid grid{{{0, 0, 0}, {4, 4, 4}, {true, true, true}}, {4, 4, 4}};
+  const Parcels all = policy_parcels(PolicyCloud::one_point, 4, 1);
+  on_ranks(GetParam(), [&](comm::Transport& t) {
+    const Decomposition d = even_blocks(grid, t.size());
+    for (const char* text : {"crowded:1->1@2e-7", "crowded:2->2@1e-9, split:2", "crowded:1->1@3e-7",
+                             "crowded:2->2@1e-6, split:2", "crowded:1->1@1e-320"}) {
+      ClusterOptions options;
+      options.policy = parse_policy(text);
+      EXPECT_THROW(Clusterer(t, d, policy_schema(), options), UsageError) << text;
+      Parcels mine = all;
+      EXPECT_THROW(policy_reference(mine, grid, {}, options.policy), UsageError) << text;
+    }
+    ClusterOptions options;
+    options.policy = parse_policy("crowded:1->1@4e-6");
+    EXPECT_NO_THROW(Clusterer(t, d, policy_schema(), options));
+  });
+}
+
 TEST_P(PolicyStepTest, columns_that_hold_no_integer_are_refused) {
   on_ranks(GetParam(), [&](comm::Transport& t) {
     const Decomposition d = even_blocks(policy_grid(), t.size());
