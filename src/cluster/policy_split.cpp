@@ -40,7 +40,7 @@ Vec3 displacement(const MergePolicy& policy, const PolicyColumns& columns, const
   const bool along = policy.split_along == SplitAlong::velocity;
   bool finite = true;
   for (std::size_t a = 0; along && a < 3; ++a) {
-    const double p = row[columns.momentum[a]];
+    const double p = columns.value(row, columns.momentum[a]);
     finite = finite && std::isfinite(p);
     most = std::max(most, std::fabs(p));
   }
@@ -51,7 +51,7 @@ Vec3 displacement(const MergePolicy& policy, const PolicyColumns& columns, const
   }
   double length = std::numeric_limits<double>::infinity();
   for (std::size_t a = 0; a < 3; ++a) {
-    d[a] = row[columns.momentum[a]] / most;
+    d[a] = columns.value(row, columns.momentum[a]) / most;
     if (std::fabs(d[a]) > 1e-100) length = std::min(length, reach[a] / std::fabs(d[a]));
   }
   for (double& x : d) x *= length;
