@@ -136,13 +136,17 @@ double PolicyColumns::value_of_bits(const double* row, std::size_t column) const
 }
 
 void PolicyColumns::check_row(const double* row) const {
+  constexpr double kMostPhase = 1e150;
   const auto id = std::bit_cast<std::int64_t>(row[0]);
   for (const Integers& i : integers) check_integer(row[i.offset], i.is_signed, id, "a column of the policy");
-  for (const std::size_t column : phase) {
-    const double x = value(row, column);
+  for (std::size_t i = 0; i < phase.size(); ++i) {
+    const double x = value(row, phase[i]);
     if (!std::isfinite(x))
       throw InputError("parcel id " + std::to_string(id) + ": a column of phase is " + number_text(x) +
                        "; allowed: finite numbers");
+    if (std::fabs(x * factors[i]) > kMostPhase)
+      throw InputError("parcel id " + std::to_string(id) + ": a column of phase times its factor is " +
+                       number_text(x * factors[i]) + "; allowed: magnitudes up to " + number_text(kMostPhase));
   }
   for (const std::size_t column : same) {
     const double x = value(row, column);

@@ -64,8 +64,9 @@ struct PolicyColumns {
     if (integers.empty()) return row[column];
     return value_of_bits(row, column);
   }
-  /// Checks that the columns of a payload row hold what a policy allows: integers of magnitude up to 2^53 where they hold bits; finite
-  /// numbers in `phase`; in `same` integers, and positive rest masses. @throws InputError naming the parcel
+  /// Checks that the columns of a payload row hold what a policy allows: integers of magnitude up to 2^53 where they hold bits; in
+  /// `phase` finite numbers, times their factors up to 1e150, so that sums of squares are finite; in `same` integers, and positive rest
+  /// masses. @throws InputError naming the parcel
   void check_row(const double* row) const;
 
  private:

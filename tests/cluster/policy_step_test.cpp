@@ -353,6 +353,24 @@ TEST_P(PolicyStepTest, crowded_cells_that_cannot_be_numbered_are_refused) {
   });
 }
 
+// Squares of such differences overflow, and all partners would be equally far.
+TEST_P(PolicyStepTest, phase_columns_whose_squares_overflow_are_refused) {
+  for (const char* text : {"small:1, phase:ux*1e200", "small:1, phase:ux*1e151, within:0.5spacing"})
+    on_ranks(GetParam(), [&](comm::Transport& t) {
+      const Decomposition d = even_blocks(policy_grid(), t.size());
+      Parcels all = policy_parcels(PolicyCloud::uniform, 100, 2);
+      for (std::size_t i = 0; i < all.size(); ++i) all.column("ux")[i] = i % 2 == 0 ? 1 : -1;
+      Parcels mine = owned_parcels(t, all, d);
+      ClusterOptions options;
+      options.policy = parse_policy(text);
+      Clusterer clusterer(t, d, mine.schema(), options);
+      EXPECT_THROW(policy_reference(all, policy_grid(), {}, options.policy), InputError) << text;
+      if (mine.size() == 0 && !options.policy.has_collectives()) return;
+      EXPECT_THROW(clusterer.step(mine), InputError) << text;
+    });
+  compare(policy_parcels(PolicyCloud::uniform, 60, 2), policy_grid(), parse_policy("small:0.3, phase:ux*1e140"));
+}
+
 /// Returns parcels with the bits of integers in the columns of species, mass and flag.
 Parcels with_bits(Parcels p) {
   for (const char* column : {"species", "mass", "flag"})
