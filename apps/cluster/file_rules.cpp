@@ -206,4 +206,24 @@ void apply_file_rules(const FileRules& rules, const std::string& input, const st
   throw InputError(input + ": " + what);
 }
 
+// The types are told by NetCDF's numbers, as FileValues has them.
+std::vector<IntegerColumn> integer_columns(const Schema& schema, const io::FileMetadata& metadata) {
+  constexpr int kInt64 = 10;
+  constexpr int kUint64 = 11;
+  std::vector<IntegerColumn> out;
+  for (const Attribute& a : schema.attributes()) {
+    if (a.rule != Rule::centre && a.rule != Rule::largest) continue;
+    for (int c = 0; c < a.components; ++c) {
+      const auto index = static_cast<std::size_t>(c);
+      const std::string name = index < a.component_names.size() ? a.component_names[index]
+                               : a.components > 1               ? a.name + "_" + std::to_string(c)
+                                                                : a.name;
+      const io::FileVariable* const v = metadata.column(name);
+      if (v != nullptr && (v->values.type == kInt64 || v->values.type == kUint64))
+        out.push_back({a.name, c, v->values.type == kInt64});
+    }
+  }
+  return out;
+}
+
 }  // namespace merganser::app

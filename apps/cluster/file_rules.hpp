@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "merganser/base/options.hpp"
+#include "merganser/cluster/merge_policy.hpp"
 #include "merganser/io/parcel_file.hpp"
 
 namespace merganser::app {
@@ -70,5 +71,8 @@ struct FileRules {
 /// @throws UsageError for a name or a rule that does not fit the file; InputError naming all that would be lost
 void apply_file_rules(const FileRules& rules, const std::string& input, const std::string& output,
                       io::ParcelFileInfo& info, int rank);
+
+/// Lists the columns of parcels read from a file that hold the bits of 64-bit integers: those whose rule is centre or largest. Local.
+[[nodiscard]] std::vector<IntegerColumn> integer_columns(const Schema& schema, const io::FileMetadata& metadata);
 
 }  // namespace merganser::app

@@ -20,6 +20,13 @@ struct NodeChange {
   std::int64_t change;
 };
 
+/// Returns the sum of all ranks' sums, rounded once. Collective. Limbs of 32 bits, so that ranks up to 2^31 add them without carries.
+double total(comm::Transport& transport, const ExactSum& mine) {
+  std::vector<std::int64_t> words = mine.words();
+  transport.all_reduce(words, comm::Op::sum);
+  return ExactSum::from_words(words.data()).value();
+}
+
 }  // namespace
 
 DepositionCheck::DepositionCheck(comm::Transport& transport, const Grid& grid, const Parcels& before)
@@ -66,7 +73,7 @@ void DepositionCheck::deposit(const Parcels& parcels, bool subtract) {
       const auto part = static_cast<std::int64_t>(std::round(weight * share[0][a] * share[1][b] * share[2][c]));
       change_[(node[0][a] * ny + node[1][b]) * nz + node[2][c]] += subtract ? -part : part;
     }
-    if (subtract) weight_ += s.volume;
+    if (subtract) weight_.add(s.volume);
   }
 }
 
@@ -87,19 +94,19 @@ DepositionError DepositionCheck::compare(const Parcels& after) {
   error.nodes = nodes_along(0) * nodes_along(1) * nodes_along(2);
   // Rounding of each deposit changes a node by half a unit at most.
   std::int64_t largest = 0;
-  double squares = 0;
+  ExactSum squares;
   for (const auto& [node, change] : all) {
     largest = std::max(largest, std::abs(change));
     const double d = static_cast<double>(change) * unit_;
-    squares += d * d;
+    squares.add(d * d);
   }
   largest = transport_.all_reduce(largest, comm::Op::max);
-  double sums[2] = {squares, weight_};
-  transport_.all_reduce(sums, comm::Op::sum);
-  if (!(sums[1] > 0)) return error;
-  const double mean = sums[1] / static_cast<double>(error.nodes);
+  const double weight = total(transport_, weight_);
+  const double square = total(transport_, squares);
+  if (!(weight > 0)) return error;
+  const double mean = weight / static_cast<double>(error.nodes);
   error.largest = static_cast<double>(largest) * unit_ / mean;
-  error.rms = std::sqrt(sums[0] / static_cast<double>(error.nodes)) / mean;
+  error.rms = std::sqrt(square / static_cast<double>(error.nodes)) / mean;
   return error;
 }
 

@@ -32,6 +32,7 @@ MergePolicy policy_of(const FriendsOptions& o) {
   policy.place = o.place;
   policy.seed = o.seed;
   policy.step = o.step;
+  policy.integers = o.integers;
   return policy;
 }
 
@@ -90,8 +91,31 @@ void check_points(const cluster::FriendPoints& input, const Decomposition& decom
   }
 }
 
-/// Returns the points of a container as the search reads them. @throws UsageError for a column that is not there
-cluster::FriendPoints friend_points(const Parcels& parcels, const std::vector<std::string>& same) {
+/// Numbers of a column that holds bits of integers.
+using Converted = std::vector<std::vector<double>>;
+
+/// Returns a column of parcels as numbers: itself, or if it holds bits of integers a copy, which is appended to `converted`.
+/// @throws UsageError for a column that is not there; InputError for an integer that no double represents
+ConstColumn number_column(const Parcels& parcels, const std::string& name, const FriendsOptions& o,
+                          Converted& converted) {
+  const Schema& schema = parcels.schema();
+  const ConstColumn column = parcels.column(name);
+  const std::size_t offset = schema.component_offset(name, 0);
+  for (const IntegerColumn& c : o.integers) {
+    if (schema.component_offset(c.column, c.component) != offset) continue;
+    std::vector<double>& to = converted.emplace_back(parcels.size());
+    for (std::size_t i = 0; i < parcels.size(); ++i) {
+      cluster::check_integer(column[i], c.is_signed, parcels.id(i), "column " + name);
+      to[i] = cluster::integer_of_bits(column[i], c.is_signed);
+    }
+    return {to.data(), 1};
+  }
+  return column;
+}
+
+/// Returns the points of a container as the search reads them. @param converted  receives copies of columns, which must live as long
+/// @throws UsageError and InputError as number_column()
+cluster::FriendPoints friend_points(const Parcels& parcels, const FriendsOptions& o, Converted& converted) {
   static constexpr Site kNoSite{};
   static constexpr double kNoRow = 0;
   const double* const x = parcels.size() == 0 ? &kNoSite.x : &parcels.sites()->x;
@@ -102,7 +126,7 @@ cluster::FriendPoints friend_points(const Parcels& parcels, const std::vector<st
   points.points = {x, x + 1, x + 2, stride, parcels.size()};
   points.ids = {ids, width * sizeof(double), nullptr, 0};
   points.weight = {x + 3, stride};
-  for (const std::string& column : same) points.same.push_back(parcels.column(column));
+  for (const std::string& column : o.same) points.same.push_back(number_column(parcels, column, o, converted));
   return points;
 }
 
@@ -220,6 +244,7 @@ FriendsOptions friends_options(const MergePolicy& policy) {
   o.place = policy.place;
   o.seed = policy.seed;
   o.step = policy.step;
+  o.integers = policy.integers;
   return o;
 }
 
@@ -283,10 +308,12 @@ FriendLabels FriendsOfFriends::label(const Parcels& parcels) {
   const comm::Counters counted = transport.counters();
   FriendLabels out;
   cluster::FriendPoints input;
+  Converted converted;
   std::vector<ConstColumn> velocity;
   comm::agree(transport, [&] {
-    input = friend_points(parcels, impl_->options.same);
-    for (const std::string& column : impl_->options.velocity) velocity.push_back(parcels.column(column));
+    const FriendsOptions& o = impl_->options;
+    input = friend_points(parcels, o, converted);
+    for (const std::string& column : o.velocity) velocity.push_back(number_column(parcels, column, o, converted));
     for (std::size_t i = 0; i < parcels.size(); ++i) cluster::check_volume(parcels, i);
   });
   impl_->find(input, nearest::PointSet(parcels, 0), out.numbers);
@@ -303,9 +330,10 @@ FriendsReport FriendsOfFriends::merge(Parcels& parcels, bool lineage) {
   const comm::Counters counted = transport.counters();
   FriendsReport report;
   cluster::FriendPoints input;
+  Converted converted;
   comm::agree(transport, [&] {
     check(policy_of(o), parcels.schema());
-    input = friend_points(parcels, o.same);
+    input = friend_points(parcels, o, converted);
     for (std::size_t i = 0; i < parcels.size(); ++i) cluster::check_volume(parcels, i);
   });
   report.before = report.small = static_cast<std::int64_t>(parcels.size());

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <tuple>
+
+#include "merganser/base/error.hpp"
 
 namespace merganser::cluster {
 namespace {
@@ -40,6 +43,13 @@ void number(std::vector<PairLink>& pairs) {
 
 }  // namespace
 
+void check_link_count(std::size_t links) {
+  constexpr std::size_t kMostLinks = links::kNone / 2;
+  if (links <= kMostLinks) return;
+  throw InputError("policy: greedy: " + std::to_string(links) + " links of lookers and partners on a rank; allowed: up to " +
+                   std::to_string(kMostLinks) + "; use more ranks, or fewer fall-backs");
+}
+
 std::int64_t GreedyPairs::match(PolicySearch& search, const Units& units, const std::vector<std::uint8_t>& looks,
                                 const links::Channels& channels) {
   stream_ = &channels.stream;
@@ -56,6 +66,7 @@ void GreedyPairs::list(PolicySearch& search, const Units& units) {
   out_ = std::move(l.out);
   in_ = std::move(l.in);
   const Parcels& p = units.parcels;
+  check_link_count(search.candidates().size() + in_.size());
   links_.clear();
   by_out_.resize(out_.size());
   for (const CandidateLink& c : search.candidates()) {

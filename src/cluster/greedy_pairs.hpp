@@ -8,6 +8,10 @@
 
 namespace merganser::cluster {
 
+/// Checks that the candidate links with an end on a rank, of which each has up to two ends there, can be numbered with 32 bits.
+/// @throws InputError on this rank alone
+void check_link_count(std::size_t links);
+
 /// Matching of one round under MergeForm::greedy_pairs. Among candidate links, those of each looker to its nearest partners, pairs
 /// are made by ascending links::Key while both ends are free. This is the one matching in which every link either merges or has an end
 /// in a pair of a lesser key, so each rank decides by itself: a unit proposes its least link that is not dropped; a link proposed at

@@ -282,7 +282,12 @@ MergePolicy policy_from_parts(std::span<const std::pair<std::string, std::string
     seen.push_back(&*rule);
     rule->parse(part, policy);
   }
+  const auto has = [&](std::string_view name) {
+    return std::any_of(seen.begin(), seen.end(), [&](const PartRule* rule) { return rule->name == name; });
+  };
   check(policy);
+  // check() sees values alone, of which the defaults are as if they were not given.
+  if (!has("split") && (has("along") || has("ids"))) refuse_without_split();
   return policy;
 }
 

@@ -73,7 +73,7 @@ std::string form_name(const MergePolicy& p) {
 /// Validates what belongs to splitting: its directions, and numbers that do not contradict those of merging. @throws UsageError
 void check_split(const MergePolicy& p) {
   if (p.split_below == 0 && (p.split_along != SplitAlong::random || p.new_ids != MergePolicy().new_ids))
-    throw UsageError("policy: along or ids without split; allowed: both, or neither");
+    refuse_without_split();
   if (p.looker == Looker::crowded && p.split_below > p.crowded_above)
     throw UsageError("policy: split:" + std::to_string(p.split_below) + " with crowded above " +
                      std::to_string(p.crowded_above) +

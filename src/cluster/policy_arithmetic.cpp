@@ -2,9 +2,13 @@
 #include "src/cluster/policy_arithmetic.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <string>
 
+#include "merganser/base/error.hpp"
 #include "merganser/base/random.hpp"
+#include "merganser/base/text.hpp"
 
 namespace merganser::cluster {
 namespace {
@@ -94,27 +98,79 @@ PolicyColumns::PolicyColumns(const MergePolicy& policy, const Schema& schema) {
   for (const std::string& column : policy.same) same.push_back(schema.component_offset(column, 0));
   if (policy.looker == Looker::mask) mask = schema.component_offset(policy.mask, 0);
   const bool of_split = policy.split_below > 0 && policy.split_along == SplitAlong::velocity;
-  if (policy.conserve == Conserve::rules && !of_split) return;
-  const std::vector<std::string> names = momentum_columns(policy, schema);
-  for (std::size_t i = 0; i < 3; ++i) momentum[i] = schema.component_offset(names[i], 0);
-  if (policy.mass.empty()) return;
-  mass = schema.component_offset(policy.mass, 0);
-  same.push_back(mass);
+  if (policy.conserve != Conserve::rules || of_split) {
+    const std::vector<std::string> names = momentum_columns(policy, schema);
+    for (std::size_t i = 0; i < 3; ++i) momentum[i] = schema.component_offset(names[i], 0);
+    if (!policy.mass.empty()) {
+      mass = schema.component_offset(policy.mass, 0);
+      same.push_back(mass);
+    }
+  }
+  std::vector<std::size_t> read{mask, momentum[0], momentum[1], momentum[2]};  // 0, the id, where nothing is read
+  read.insert(read.end(), phase.begin(), phase.end());
+  read.insert(read.end(), same.begin(), same.end());
+  for (const IntegerColumn& c : policy.integers) {
+    const std::size_t offset = schema.component_offset(c.column, c.component);
+    if (std::find(read.begin(), read.end(), offset) != read.end()) integers.push_back({offset, c.is_signed});
+  }
+}
+
+double integer_of_bits(double bits, bool is_signed) {
+  return is_signed ? static_cast<double>(std::bit_cast<std::int64_t>(bits))
+                   : static_cast<double>(std::bit_cast<std::uint64_t>(bits));
+}
+
+void check_integer(double bits, bool is_signed, std::int64_t id, const std::string& name) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 53;
+  const auto value = std::bit_cast<std::int64_t>(bits);
+  if (value <= kMost && value >= (is_signed ? -kMost : 0)) return;
+  throw InputError("parcel id " + std::to_string(id) + ": " + name + " is " +
+                   (is_signed ? std::to_string(value) : std::to_string(std::bit_cast<std::uint64_t>(bits))) +
+                   "; allowed: integers of magnitude up to 2^53");
+}
+
+double PolicyColumns::value_of_bits(const double* row, std::size_t column) const {
+  for (const Integers& i : integers)
+    if (i.offset == column) return integer_of_bits(row[column], i.is_signed);
+  return row[column];
+}
+
+void PolicyColumns::check_row(const double* row) const {
+  constexpr double kMostPhase = 1e150;
+  const auto id = std::bit_cast<std::int64_t>(row[0]);
+  for (const Integers& i : integers) check_integer(row[i.offset], i.is_signed, id, "a column of the policy");
+  for (std::size_t i = 0; i < phase.size(); ++i) {
+    const double x = value(row, phase[i]);
+    if (!std::isfinite(x))
+      throw InputError("parcel id " + std::to_string(id) + ": a column of phase is " + number_text(x) +
+                       "; allowed: finite numbers");
+    if (std::fabs(x * factors[i]) > kMostPhase)
+      throw InputError("parcel id " + std::to_string(id) + ": a column of phase times its factor is " +
+                       number_text(x * factors[i]) + "; allowed: magnitudes up to " + number_text(kMostPhase));
+  }
+  for (const std::size_t column : same) {
+    const double x = value(row, column);
+    const bool is_mass = column == mass;
+    if (is_mass ? std::isfinite(x) && x > 0 : std::isfinite(x) && std::trunc(x) == x) continue;
+    throw InputError("parcel id " + std::to_string(id) + ": " +
+                     (is_mass ? "its rest mass is " : "a column of same is ") + number_text(x) +
+                     "; allowed: " + (is_mass ? "positive (photons are not supported)" : "integers"));
+  }
 }
 
 double metric2(const Box& box, const PolicyColumns& columns, const Site& a, const double* row_a, const Site& b,
                const double* row_b) {
   double sum = box.distance2({a.x, a.y, a.z}, {b.x, b.y, b.z});
   for (std::size_t i = 0; i < columns.phase.size(); ++i) {
-    const double s =
-        std::fabs(row_a[columns.phase[i]] * columns.factors[i] - row_b[columns.phase[i]] * columns.factors[i]);
+    const double s = std::fabs(columns.value(row_a, columns.phase[i]) * columns.factors[i] -
+                               columns.value(row_b, columns.phase[i]) * columns.factors[i]);
     sum = sum + s * s;
   }
   return sum;
 }
 
 double kinetic_energy(const MergePolicy& policy, const PolicyColumns& columns, const double* row) {
-  const double m = columns.mass == 0 ? 1 : row[columns.mass];
+  const double m = columns.mass == 0 ? 1 : columns.value(row, columns.mass);
   const Vec3 v{row[columns.momentum[0]] / m, row[columns.momentum[1]] / m, row[columns.momentum[2]] / m};
   const double s = dot(v, v);
   if (policy.light_speed == 0) return m * (0.5 * s);
@@ -140,11 +196,20 @@ std::array<Vec3, 2> two_momenta(const MergePolicy& policy, const DrawKey& key, c
 Grid crowd_grid(const MergePolicy& policy, const Grid& grid) {
   if (policy.looker != Looker::crowded || policy.crowded_cell.value == 0) return grid;
   const double edge = policy.crowded_cell.in_box_units(grid, 1);
+  constexpr double kMaxCells = 0x1p62;
+  double product = 1;
   Grid out = grid;
   for (std::size_t a = 0; a < 3; ++a) {
-    const double cells = std::ceil(grid.box.extent[a] / edge * (1 - 1e-12));
-    out.cells[a] = static_cast<std::int64_t>(std::clamp(cells, 1.0, static_cast<double>(kMaxAxisCells)));
+    const double cells = std::max(std::ceil(grid.box.extent[a] / edge * (1 - 1e-12)), 1.0);
+    product *= cells;
+    if (!(cells <= static_cast<double>(kMaxAxisCells)))
+      throw UsageError("policy: crowded: cells of " + number_text(edge) + " are " + number_text(cells) + " along " +
+                       "xyz"[a] + "; allowed: up to " + std::to_string(kMaxAxisCells) + " along an axis");
+    out.cells[a] = static_cast<std::int64_t>(cells);
   }
+  if (product > kMaxCells)
+    throw UsageError("policy: crowded: " + number_text(product) + " cells of " + number_text(edge) +
+                     "; allowed: up to 2^62, which can be numbered");
   return out;
 }
 

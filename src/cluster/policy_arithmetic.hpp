@@ -4,6 +4,7 @@
 /// but sqrt, so that every processor gives the same bits.
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "merganser/cluster/merge_policy.hpp"
@@ -50,10 +51,36 @@ struct PolicyColumns {
   std::array<std::size_t, 3> momentum{};  ///< columns of momentum; 0 where nothing reads it
   std::size_t mass = 0;                   ///< column of the rest mass; 0: it is 1
   std::size_t mask = 0;                   ///< column of the mask; 0: none
+
+  /// Column of integers: its offset, and whether they have a sign.
+  struct Integers {
+    std::size_t offset;
+    bool is_signed;
+  };
+  std::vector<Integers> integers;  ///< of these columns, those that hold bits of integers in place of doubles
+
+  /// Returns the number in a column of a payload row.
+  [[nodiscard]] double value(const double* row, std::size_t column) const {
+    if (integers.empty()) return row[column];
+    return value_of_bits(row, column);
+  }
+  /// Checks that the columns of a payload row hold what a policy allows: integers of magnitude up to 2^53 where they hold bits; in
+  /// `phase` finite numbers, times their factors up to 1e150, so that sums of squares are finite; in `same` integers, and positive rest
+  /// masses. @throws InputError naming the parcel
+  void check_row(const double* row) const;
+
+ private:
+  [[nodiscard]] double value_of_bits(const double* row, std::size_t column) const;
 };
 
+/// Returns an integer whose bits a double has.
+[[nodiscard]] double integer_of_bits(double bits, bool is_signed);
+/// Checks that a double represents the integer whose bits another one has. @param name  of the column, for the message
+/// @throws InputError beyond 2^53
+void check_integer(double bits, bool is_signed, std::int64_t id, const std::string& name);
+
 /// Returns the squared distance of two parcels in a policy's metric: Box::distance2 of the positions, then for each
-/// column in order + s * s with s = |a * factor - b * factor|. Exchanging the parcels gives the same bits.
+/// column in order + s * s with s = |a * factor - b * factor|, a and b as PolicyColumns::value(). Exchanging the parcels gives the same bits.
 [[nodiscard]] double metric2(const Box& box, const PolicyColumns& columns, const Site& a, const double* row_a,
                              const Site& b, const double* row_b);
 
@@ -72,7 +99,7 @@ struct PolicyColumns {
                                               double energy, double mass, std::int64_t id);
 
 /// Returns the grid of cells in which a policy counts parcels: that of the domain, or with Looker::crowded the coarsest one whose
-/// cells are no longer than MergePolicy::crowded_cell.
+/// cells are no longer than MergePolicy::crowded_cell. @throws UsageError for more cells than can be numbered
 [[nodiscard]] Grid crowd_grid(const MergePolicy& policy, const Grid& grid);
 
 }  // namespace merganser::cluster

@@ -11,4 +11,9 @@ namespace merganser {
   throw UsageError("policy: " + one + " with " + other + "; " + why);
 }
 
+/// Throws the error of the parts that belong to splitting in a policy without it. @throws UsageError
+[[noreturn]] inline void refuse_without_split() {
+  throw UsageError("policy: along or ids without split; allowed: both, or neither");
+}
+
 }  // namespace merganser

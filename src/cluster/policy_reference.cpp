@@ -55,6 +55,7 @@ class Rounds {
     within2_ = within * within;
     below_ = policy.small_below > 0 ? policy.small_below : grid.cell_volume() / options.min_volume_ratio;
     for (std::size_t i = 0; i < parcels.size(); ++i) {
+      columns_.check_row(parcels.row(i));
       Unit u{parcels.site(i), {parcels.row(i), parcels.row(i) + parcels.schema().width()}, {i}};
       if (two_) u.energy = cluster::kinetic_energy(policy, columns_, u.row.data());
       units_.push_back(u);
@@ -92,7 +93,7 @@ class Rounds {
     std::vector<std::size_t> out;
     for (std::size_t i = 0; i < units_.size(); ++i) {
       const bool qualifies = policy_.looker == Looker::none   ? false
-                             : policy_.looker == Looker::mask ? units_[i].row[columns_.mask] != 0
+                             : policy_.looker == Looker::mask ? columns_.value(units_[i].row.data(), columns_.mask) != 0
                                                               : units_[i].site.volume < below_;
       if (round == 0 ? qualifies : again_.count(units_[i].id()) > 0) out.push_back(i);
     }
@@ -125,7 +126,7 @@ class Rounds {
   /// Returns whether two units may be partners.
   [[nodiscard]] bool is_admissible(const Unit& a, const Unit& b) const {
     for (const std::size_t column : columns_.same)
-      if (a.row[column] != b.row[column]) return false;
+      if (columns_.value(a.row.data(), column) != columns_.value(b.row.data(), column)) return false;
     if (policy_.within.value > 0 &&
         grid_.box.distance2({a.site.x, a.site.y, a.site.z}, {b.site.x, b.site.y, b.site.z}) > within2_)
       return false;
@@ -314,7 +315,7 @@ class Rounds {
     const auto& m = columns_.momentum;
     // Round 0 of the key: a unit is expanded once in a step.
     const cluster::DrawKey key{policy_.seed, policy_.step, 0};
-    const double mass = columns_.mass == 0 ? 1 : u.row[columns_.mass];
+    const double mass = columns_.mass == 0 ? 1 : columns_.value(u.row.data(), columns_.mass);
     const auto momenta =
         cluster::two_momenta(policy_, key, {u.row[m[0]], u.row[m[1]], u.row[m[2]]}, u.energy, mass, ids[0]);
     std::vector<Remaining> out;

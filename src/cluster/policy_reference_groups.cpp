@@ -47,7 +47,7 @@ Periods edge_periods(const Box& box, const Site& a, const Site& b) {
 bool are_friends(const Parcels& p, const Box& box, const cluster::PolicyColumns& columns, double length2, std::size_t i,
                  std::size_t j) {
   for (const std::size_t column : columns.same)
-    if (p.row(i)[column] != p.row(j)[column]) return false;
+    if (columns.value(p.row(i), column) != columns.value(p.row(j), column)) return false;
   const Site& a = p.site(i);
   const Site& b = p.site(j);
   return box.distance2({a.x, a.y, a.z}, {b.x, b.y, b.z}) <= length2;
@@ -56,6 +56,9 @@ bool are_friends(const Parcels& p, const Box& box, const cluster::PolicyColumns&
 /// Finds all groups: from each parcel, by ascending id, everything that its edges reach.
 std::vector<Group> find_groups(const Parcels& p, const Grid& grid, const MergePolicy& policy) {
   const cluster::PolicyColumns columns(policy, p.schema());
+  for (const auto& [offset, is_signed] : columns.integers)
+    for (std::size_t i = 0; i < p.size(); ++i)
+      cluster::check_integer(p.row(i)[offset], is_signed, p.id(i), "a column in which friends are equal");
   const double length = policy.linking.in_box_units(grid, static_cast<std::int64_t>(p.size()));
   std::vector<std::size_t> by_id(p.size());
   for (std::size_t i = 0; i < by_id.size(); ++i) by_id[i] = i;

@@ -77,7 +77,7 @@ void PolicyStep::expand_unit(std::size_t i) {
   const auto& m = columns_.momentum;
   std::vector<double> row(p.row(i), p.row(i) + schema_.width());
   const DrawKey key{policy_.seed, policy_.step, 0};  // round 0: a unit is expanded once in a step
-  const double mass = columns_.mass == 0 ? 1 : row[columns_.mass];
+  const double mass = columns_.mass == 0 ? 1 : columns_.value(row.data(), columns_.mass);
   const auto momenta =
       two_momenta(policy_, key, {row[m[0]], row[m[1]], row[m[2]]}, units_.energy[i], mass, units_.low[i][0]);
   Site site = p.site(i);

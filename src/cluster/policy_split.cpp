@@ -31,21 +31,27 @@ Vec3 reach_of(const MergePolicy& policy, const Grid& cells, const Vec3& x) {
   return reach;
 }
 
-/// Returns the displacement of one child of a parcel, the opposite of that of the other.
+/// Returns the displacement of one child of a parcel, the opposite of that of the other. A momentum of which a component is not finite
+/// has no direction.
 Vec3 displacement(const MergePolicy& policy, const PolicyColumns& columns, const Vec3& reach, const double* row,
                   std::int64_t child) {
   Vec3 d{};
   double most = 0;
   const bool along = policy.split_along == SplitAlong::velocity;
-  for (std::size_t a = 0; along && a < 3; ++a) most = std::max(most, std::fabs(row[columns.momentum[a]]));
-  if (!(most > 0) || !std::isfinite(most)) {
+  bool finite = true;
+  for (std::size_t a = 0; along && a < 3; ++a) {
+    const double p = columns.value(row, columns.momentum[a]);
+    finite = finite && std::isfinite(p);
+    most = std::max(most, std::fabs(p));
+  }
+  if (!(most > 0) || !finite) {
     const Vec3 u = draw_uniform3({policy.seed, policy.step, 0}, Draw::split, child);
     for (std::size_t a = 0; a < 3; ++a) d[a] = (2 * u[a] - 1) * reach[a];
     return d;
   }
   double length = std::numeric_limits<double>::infinity();
   for (std::size_t a = 0; a < 3; ++a) {
-    d[a] = row[columns.momentum[a]] / most;
+    d[a] = columns.value(row, columns.momentum[a]) / most;
     if (std::fabs(d[a]) > 1e-100) length = std::min(length, reach[a] / std::fabs(d[a]));
   }
   for (double& x : d) x *= length;

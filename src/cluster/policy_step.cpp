@@ -159,9 +159,8 @@ void PolicyStep::check_parcels_of_rank(const Parcels& parcels) {
   check_parcels(parcels, decomposition_, transport_.rank());
   ids_.assign(nearest::PointSet(parcels, 0));
   if (policy_.split_below > 0) check_new_ids(parcels);
-  std::vector<double> packed(filter_.width());
-  if (packed.empty() || policy_.level_ratio > 0) return;  // levels read no column
-  for (std::size_t i = 0; i < parcels.size(); ++i) filter_.pack(parcels.row(i), packed.data());
+  if ((filter_.width() == 0 && columns_.integers.empty()) || policy_.level_ratio > 0) return;  // levels read no column
+  for (std::size_t i = 0; i < parcels.size(); ++i) columns_.check_row(parcels.row(i));
 }
 
 /// Checks that the ids of this rank's parcels are below those of the new parcels of the step. @throws InputError on this rank alone;
@@ -217,7 +216,7 @@ void PolicyStep::choose_lookers(int round) {
       looks_[i] = (units_.flags[i] & Units::kAgain) != 0;
       units_.flags[i] &= static_cast<std::uint8_t>(~Units::kAgain);
     } else if (policy_.looker == Looker::mask) {
-      looks_[i] = units_.parcels.row(i)[columns_.mask] != 0;
+      looks_[i] = columns_.value(units_.parcels.row(i), columns_.mask) != 0;
     } else {
       looks_[i] = units_.parcels.site(i).volume < small_below_;
     }

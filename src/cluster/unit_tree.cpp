@@ -15,6 +15,7 @@ PairFilter::PairFilter(const MergePolicy& policy, const PolicyColumns& c, const 
     : box(grid.box), packed(c), columns(c) {
   std::iota(packed.phase.begin(), packed.phase.end(), std::size_t{0});
   std::iota(packed.same.begin(), packed.same.end(), packed.phase.size());
+  packed.integers.clear();  // packed rows hold numbers
   const double length = policy.within.in_box_units(grid, 1);
   within2 = policy.within.value > 0 ? length * length : std::numeric_limits<double>::infinity();
   max_weight = policy.max_weight > 0 ? policy.max_weight : std::numeric_limits<double>::infinity();
@@ -22,22 +23,10 @@ PairFilter::PairFilter(const MergePolicy& policy, const PolicyColumns& c, const 
 }
 
 void PairFilter::pack(const double* row, double* to) const {
-  for (const std::size_t column : columns.phase) {
-    if (!std::isfinite(row[column]))
-      throw InputError("parcel id " + std::to_string(std::bit_cast<std::int64_t>(row[0])) + ": a column of phase is " +
-                       number_text(row[column]) + "; allowed: finite numbers");
-    *to++ = row[column];
-  }
-  for (const std::size_t column : columns.same) {
-    const double value = row[column];
-    const bool valid =
-        column == columns.mass ? std::isfinite(value) && value > 0 : std::isfinite(value) && std::trunc(value) == value;
-    if (!valid)
-      throw InputError("parcel id " + std::to_string(std::bit_cast<std::int64_t>(row[0])) + ": " +
-                       (column == columns.mass ? "its rest mass is " : "a column of same is ") + number_text(value) +
-                       "; allowed: " + (column == columns.mass ? "positive (photons are not supported)" : "integers"));
-    *to++ = value + 0.0;  // -0 becomes 0, which equals it
-  }
+  columns.check_row(row);
+  for (const std::size_t column : columns.phase) *to++ = columns.value(row, column);
+  for (const std::size_t column : columns.same)
+    *to++ = columns.value(row, column) + 0.0;  // -0 becomes 0, which equals it
 }
 
 // The combinations of equal columns are sorted, each is a tree of its own.

@@ -25,8 +25,8 @@ struct PairFilter {
 
   /// Returns the numbers of a packed row.
   [[nodiscard]] std::size_t width() const { return packed.phase.size() + packed.same.size(); }
-  /// Writes the packed row of a unit, width() numbers. @throws InputError for a column of `same` that holds no integer (the rest
-  /// mass: no number)
+  /// Writes the packed row of a unit, width() numbers, of which none is the bits of an integer.
+  /// @throws InputError as PolicyColumns::check_row()
   void pack(const double* row, double* packed_row) const;
 };
 

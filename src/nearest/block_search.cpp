@@ -35,7 +35,8 @@ class CandidateRow {
   alignas(64) float x[kCandidateRoom];
   alignas(64) float y[kCandidateRoom];
   alignas(64) float z[kCandidateRoom];
-  alignas(64) std::int32_t vertex[kCandidateRoom];
+  /// The number of no candidate is that of the last one possible, which may be beyond the room: its vertex is read, and not used.
+  alignas(64) std::int32_t vertex[kCandidateRoom + kCandidates];
 
   /// Begins the row of nodes (jy, jz), before its first node.
   HWY_INLINE void begin_row(const BlockSearch& s, int jy, int jz) {

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "merganser/cluster/policy_reference.hpp"
+#include "merganser/comm/open.hpp"
 #include "tests/cluster/policy_cases.hpp"
 #include "tests/support/ranks.hpp"
 
@@ -112,6 +113,25 @@ TEST_P(DepositionCheckTest, is_exact_for_centroids_along_an_axis_in_a_cell_only)
   EXPECT_LT(error("small:0.8", 0), 1e-14);
   EXPECT_GT(error("small:0.8, place:heaviest", 0), 0.1);
   EXPECT_GT(error("small:0.8", 0.25), 0.1);
+}
+
+TEST_P(DepositionCheckTest, has_the_same_bits_on_any_number_of_ranks) {
+  const auto alone = comm::open_alone();
+  for (unsigned seed = 0; seed < 8; ++seed)
+    for (const char* text : {"crowded:8->4, place:member", "level:1.5"}) {
+      const Grid grid = policy_grid();
+      const Parcels before = policy_parcels(PolicyCloud::uniform, 400, seed);
+      Parcels after = before;
+      policy_reference(after, grid, {}, parse_policy(text));
+      DepositionCheck check(*alone, grid, before);
+      const DepositionError want = check.compare(after);
+      on_ranks(GetParam(), [&](comm::Transport& t) {
+        DepositionCheck mine(t, grid, part(t, before));
+        const DepositionError got = mine.compare(part(t, after));
+        EXPECT_EQ(got.largest, want.largest) << text << " seed " << seed;
+        EXPECT_EQ(got.rms, want.rms) << text << " seed " << seed;
+      });
+    }
 }
 
 TEST_P(DepositionCheckTest, takes_no_parcels) {

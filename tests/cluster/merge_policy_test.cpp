@@ -191,6 +191,9 @@ TEST(MergePolicy, columns_must_be_there_and_merge_by_a_rule_that_suits_them) {
 TEST(MergePolicy, parts_of_splitting_that_contradict_others_are_refused) {
   EXPECT_EQ(error_of("split:1"), "policy: 'split:1'; allowed: split:N, an integer, 2 to 1048576");
   EXPECT_EQ(error_of("along:axis"), "policy: along or ids without split; allowed: both, or neither");
+  for (const char* text : {"along:random", "ids:4611686018427387904", "ids:5", "small:1, along:velocity, ids:7"})
+    EXPECT_EQ(error_of(text), "policy: along or ids without split; allowed: both, or neither") << text;
+  EXPECT_EQ(error_of("split:3, along:random, ids:4611686018427387904"), "");
   EXPECT_NE(error_of("split:3, along:y").find("random or velocity or axis"), std::string::npos);
   EXPECT_NE(error_of("crowded:8->4, split:9").find("allowed: split up to the number above"), std::string::npos);
   EXPECT_NE(error_of("level:2, split:3").find("level with split"), std::string::npos);

@@ -12,6 +12,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/cluster/reference.hpp"
 #include "merganser/parcels/statistics.hpp"
+#include "src/cluster/greedy_pairs.hpp"
 #include "src/cluster/policy_arithmetic.hpp"
 
 namespace {
@@ -129,6 +130,14 @@ TEST(PolicyReference, greedy_pairs_fall_back_on_the_next_partner) {
   const std::vector<Dot> dots{{5}, {6}, {6.75}, {2, 20}};
   EXPECT_EQ(step(dots, "greedy:1").places(), (Places{{0, 5}, {1, 6.375}, {3, 2}}));
   EXPECT_EQ(step(dots, "greedy:2").places(), (Places{{1, 6.375}, {3, (2 * 20 + 5) / 21.0}}));
+}
+
+TEST(GreedyPairs, more_links_than_32_bits_number_are_refused) {
+  constexpr std::size_t kMost = 0x7fffffff;  // each has two ends at most
+  EXPECT_NO_THROW(cluster::check_link_count(0));
+  EXPECT_NO_THROW(cluster::check_link_count(kMost));
+  EXPECT_THROW(cluster::check_link_count(kMost + 1), InputError);
+  EXPECT_THROW(cluster::check_link_count(std::size_t{1} << 40), InputError);
 }
 
 TEST(PolicyReference, a_star_closes_at_the_greatest_number_of_members) {

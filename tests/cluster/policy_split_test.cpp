@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -99,6 +100,30 @@ TEST(Splitting, along_the_velocity_puts_children_along_it) {
   EXPECT_NEAR(dx * -4, dy * 3, 1e-15);
   EXPECT_GT(std::hypot(dx, dy), 0.1);
   EXPECT_EQ(p.site(0).z, 0.5);
+}
+
+// A component that is not finite gives no direction: the parcel splits as one at rest.
+TEST(Splitting, along_a_velocity_that_is_not_finite_is_as_at_rest) {
+  const Grid grid{{{0, 0, 0}, {1, 1, 1}, {true, true, true}}, {1, 1, 1}};
+  const auto split = [&](double ux, double uy) {
+    Parcels p(policy_schema());
+    const double row[] = {std::bit_cast<double>(std::int64_t{1}), ux, uy, 0, 0, 1, 0, 1};
+    p.append({0.5, 0.5, 0.5, 1}, row);
+    policy_reference(p, grid, {}, parse_policy("none, split:2, along:velocity"));
+    return p;
+  };
+  const Parcels at_rest = split(0, 0);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const auto& [ux, uy] : {std::pair{3.0, nan}, {nan, -4.0}, {nan, nan}, {1.0, infinity}, {-infinity, nan}}) {
+    const Parcels p = split(ux, uy);
+    ASSERT_EQ(p.size(), 2U);
+    for (std::size_t i = 0; i < 2; ++i) {
+      EXPECT_EQ(p.site(i).x, at_rest.site(i).x) << ux << ' ' << uy;
+      EXPECT_EQ(p.site(i).y, at_rest.site(i).y) << ux << ' ' << uy;
+      EXPECT_EQ(p.site(i).z, at_rest.site(i).z) << ux << ' ' << uy;
+    }
+  }
 }
 
 TEST(Splitting, along_the_longest_axis_conserves_second_moments) {

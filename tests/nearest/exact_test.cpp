@@ -2,6 +2,12 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "merganser/links/links.hpp"
+#include "src/nearest/block_search.hpp"
 #include "tests/geometry/boxes.hpp"
 #include "tests/nearest/clouds.hpp"
 
@@ -153,6 +159,53 @@ TEST(ExactSearch, settles_nearly_all_of_a_uniform_cloud_without_a_second_look) {
   Sorted sorted(cloud.box, whole(cloud.box), cloud.parcels, {});
   EXPECT_EQ(sorted.small(), 10000);
   EXPECT_LT(sorted.search().size(), 3500U);
+}
+
+// Before a parcel that has no other around it, copied candidates fill the room: the number of no candidate leads beyond. Builds with
+// checks of bounds tell.
+TEST(ExactSearch, reads_no_vertex_beyond_the_room_of_candidates) {
+  on_every_target([](std::int64_t) {
+    constexpr std::uint32_t kCells = 64;
+    constexpr std::uint32_t kFull = 18;  // cells of 50 parcels each
+    constexpr std::uint32_t kAt = 25;    // cell of the parcel alone
+    std::vector<float> x;
+    std::vector<float> others;
+    std::vector<std::uint32_t> cell_start;
+    for (std::uint32_t c = 0; c < kCells; ++c) {
+      cell_start.push_back(static_cast<std::uint32_t>(x.size()));
+      const int n = c < kFull ? 50 : c == kAt ? 1 : 0;
+      for (int k = 0; k < n; ++k) x.push_back(static_cast<float>(c) + 0.3F + 0.005F * static_cast<float>(k));
+      cell_start.push_back(static_cast<std::uint32_t>(x.size()));
+    }
+    const auto parcels = static_cast<std::uint32_t>(x.size());
+    cell_start.insert(cell_start.end(), 2, parcels);
+    x.resize(parcels + 64, 1e30F);  // beyond the last, for whole vectors
+    others.assign(parcels, 0.2F);
+    others.resize(parcels + 64, 1e30F);
+    std::vector<std::uint32_t> node_start(4 * (kCells + 1) + 1, 1);
+    std::fill_n(node_start.begin(), kAt + 1, 0);
+    const std::vector<std::uint32_t> by_node{parcels - 1};
+    std::vector<std::uint32_t> target(parcels, 0);
+    std::vector<nearest::BlockSearch::Open> open;
+    nearest::BlockSearch s{};
+    s.x = x.data();
+    s.y = s.z = others.data();
+    s.cell_start = cell_start.data();
+    s.node_start = node_start.data();
+    s.by_node = by_node.data();
+    s.coordinate_error = 1e-6F;
+    s.target = target.data();
+    s.open = &open;
+    for (int a = 0; a < 3; ++a) {
+      s.cells[a] = a == 0 ? static_cast<int>(kCells) : 1;
+      s.width[a] = 1;
+      s.far[a][1] = std::numeric_limits<float>::infinity();
+      s.far[a][0] = -s.far[a][1];
+    }
+    nearest::block_search(s);
+    EXPECT_EQ(target[parcels - 1], links::kNone);
+    EXPECT_EQ(open.size(), 1U);
+  });
 }
 
 TEST(ExactSearch, of_nothing_one_and_two_parcels) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include "merganser/base/exact_sum.hpp"
 #include "merganser/comm/transport.hpp"
 #include "merganser/geometry/box.hpp"
 #include "merganser/parcels/parcels.hpp"
@@ -24,8 +25,9 @@ struct DepositionError {
 ///     clusterer.step(parcels);
 ///     const DepositionError error = check.compare(parcels);
 ///
-/// Deposits are added as integers in units of 2^-62 of a bound of all weight, in any order and on any ranks
-/// to the same sums; a step that deposits the same up to a few such units has an error of rounding. For tests and audits: memory and messages are 16 bytes a node.
+/// Deposits are added as integers in units of 2^-62 of a bound of all weight, and weights and squares in exact sums, in any order and
+/// on any ranks to the same bits; a step that deposits the same up to a few such units has an error of rounding. For tests and audits:
+/// memory is about 50 bytes, and messages 16, for each node on which a rank's parcels deposit.
 class DepositionCheck {
  public:
   /// Deposits the parcels before a step. Collective. The transport must outlive this object.
@@ -43,7 +45,7 @@ class DepositionCheck {
   Grid grid_;
   double unit_ = 0;  // of the integers, a power of 2; 0: there is no weight
   std::int64_t parcels_ = 0;
-  double weight_ = 0;                                      // of all parcels before the step
+  ExactSum weight_;                                        // of this rank's parcels before the step
   std::unordered_map<std::int64_t, std::int64_t> change_;  // of this rank's parcels, by node
 };
 

@@ -38,6 +38,7 @@ struct FriendsOptions {
   Placement place = Placement::centroid;  ///< where merge() puts a merged parcel
   std::uint64_t seed = 0;                 ///< seed of the draws of Placement::member
   std::uint64_t step = 0;                 ///< number of the next merge(), in the key of these draws; a merge adds 1
+  std::vector<IntegerColumn> integers;    ///< columns of parcels that hold bits of integers, see MergePolicy::integers
 };
 
 /// Returns the options by which FriendsOfFriends merges as a merge policy says. Local.

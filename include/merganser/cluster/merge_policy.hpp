@@ -63,6 +63,15 @@ struct ScaledColumn {
   friend bool operator==(const ScaledColumn&, const ScaledColumn&) = default;
 };
 
+/// Column of parcels that holds the 64 bits of integers in place of doubles, as parcels read from files hold integers of 64 bits that
+/// merging does not compute with (rules centre and largest).
+struct IntegerColumn {
+  std::string column;     ///< name of an attribute, or of a component (then `component` is 0)
+  int component = 0;      ///< component of the attribute
+  bool is_signed = true;  ///< int64; else uint64
+  friend bool operator==(const IntegerColumn&, const IntegerColumn&) = default;
+};
+
 /// Choice of the parcels that look for a partner in a merge policy.
 enum class Looker : std::uint8_t {
   small,    ///< parcels below a volume. EPIC, chombo-discharge with a least weight
@@ -96,7 +105,7 @@ enum class Conserve : std::uint8_t {
 /// counts there in the next step.
 enum class SplitAlong : std::uint8_t {
   random,  ///< d uniform on each axis, by random numbers keyed by seed, step and id of the child. Super-particle codes
-  velocity,  ///< d along the momentum, as long as it may be; of a parcel at rest as with `random`
+  velocity,  ///< d along the momentum, as long as it may be; at rest, or with a component that is not finite, as with `random`
   axis,      ///< along the longest axis of the ellipsoid, as split() does: second moments are conserved too. EPIC
 };
 
@@ -158,6 +167,8 @@ struct MergePolicy {
   std::uint64_t seed = 0;  ///< seed of all random numbers
   /// Number of the next step, in the key of its random numbers; a step adds 1, files keep it. It is not in the text.
   std::uint64_t step = 0;
+  /// Columns of the parcels that hold bits of integers: a policy reads them as these integers, of magnitude up to 2^53. Not in the text.
+  std::vector<IntegerColumn> integers;
 
   static constexpr std::size_t kMaxPhaseColumns = 3;  ///< most columns of the metric beside the position
   static constexpr int kMaxFallBacks = 15;            ///< most fall-backs of greedy pairs

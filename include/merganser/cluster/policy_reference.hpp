@@ -68,7 +68,7 @@ struct PolicyOutcome {
 
 /// Makes one step under a merge policy in place on one rank, without a transport. The parcels are as a set those of
 /// Clusterer::step, bit for bit; their order is that of ids. Cost: O(n^2) each round.
-/// @throws UsageError for a policy that is not valid for the parcels
+/// @throws UsageError for a policy that is not valid for the parcels; InputError for columns that hold what it does not allow
 PolicyOutcome policy_reference(Parcels& parcels, const Grid& grid, const ClusterOptions& options,
                                const MergePolicy& policy);
 
