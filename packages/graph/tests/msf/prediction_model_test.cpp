@@ -234,4 +234,52 @@ TEST(Validity, of_three_clusters_on_a_line_can_be_computed_by_hand) {
   EXPECT_THROW((void)msf::validity_of_distances(x, labels, options), InputError);
 }
 
+TEST(Validity, refuses_distances_that_differ_both_ways_or_are_not_finite) {
+  constexpr std::size_t n = 130;  // more than one block of rows and columns that are compared together
+  std::vector<double> distances(n * n);
+  std::vector<std::int64_t> labels(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    labels[i] = static_cast<std::int64_t>(i % 2);
+    for (std::size_t j = 0; j < n; ++j)
+      distances[i * n + j] = std::fabs(static_cast<double>(i) - static_cast<double>(j)) + (i % 2 == j % 2 ? 0 : 500);
+  }
+  msf::ValidityOptions options;
+  options.dimension = 1;
+  EXPECT_TRUE(std::isfinite(msf::validity_of_distances(distances, labels, options).index));
+  for (const std::size_t row : {std::size_t{0}, std::size_t{63}, std::size_t{64}, n - 1}) {
+    for (const std::size_t column : {std::size_t{1}, std::size_t{65}, n - 2}) {
+      auto changed = distances;
+      changed[row * n + column] += 1;
+      EXPECT_THROW((void)msf::validity_of_distances(changed, labels, options), InputError) << row << ' ' << column;
+      changed[row * n + column] = changed[column * n + row] = INFINITY;
+      EXPECT_THROW((void)msf::validity_of_distances(changed, labels, options), InputError) << row << ' ' << column;
+    }
+  }
+}
+
+TEST(Validity, of_distances_that_round_both_ways_differently_is_that_of_either) {
+  // Each is up to 9e-6 of itself off, so that of two ways from a point to the tree none may be within the tolerance of equal edges.
+  constexpr std::size_t n = 40;
+  std::uint64_t state = 7;
+  std::vector<double> distances(n * n);
+  std::vector<std::int64_t> labels(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    labels[i] = static_cast<std::int64_t>(i % 2);
+    for (std::size_t j = 0; j < i; ++j) {
+      distances[i * n + j] = 1 + static_cast<double>(mix64(++state) % 1000) / 1000 + (labels[i] == labels[j] ? 0 : 9);
+      distances[j * n + i] = distances[i * n + j] * (1 + 9e-6);
+    }
+  }
+  msf::ValidityOptions options;
+  for (const bool raw : {false, true}) {
+    options.raw_distances = raw;
+    for (const double dimension : {1e-3, 1.0, 2.0}) {  // the least makes core distances infinite
+      options.dimension = dimension;
+      const double found = msf::validity_of_distances(distances, labels, options).index;
+      const bool finite = raw || dimension >= 1;
+      EXPECT_TRUE(!finite || (found > 0 && found < 1)) << found;
+    }
+  }
+}
+
 }  // namespace
