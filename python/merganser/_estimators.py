@@ -200,7 +200,7 @@ class HDBSCAN(ClusterScores, TreeEstimator):
         """Returns the state for pickle: in place of the forest, which cannot be pickled, the linkage matrix (not with comm)."""
         state = self.__dict__.copy()
         state.pop("_scores", None)  # computed again at their first use
-        if self.comm is None and state.get("_forest") is not None:
+        if self._fitted_comm is None and state.get("_forest") is not None:
             state["_linkage_rows"] = linkage(self._forest)
             state["_saved_edges"] = self._edges()
         if "_forest" in state:
