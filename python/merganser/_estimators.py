@@ -136,7 +136,8 @@ class HDBSCAN(ClusterScores, TreeEstimator):
         """Computes the HDBSCAN* clusters of X, (n, d) or with metric="precomputed" (n, n). Collective with comm. `y` is ignored.
 
         `sample_weight`: number of points that each of this process's points counts as in min_cluster_size, max_cluster_size and
-        stabilities, from 0; not in core distances, which go by the min_samples-th nearest row (in fast_hdbscan they go by weight too).
+        stabilities, from 0, together at most 1e150; not in core distances, which go by the min_samples-th nearest row (in
+        fast_hdbscan they go by weight too).
         """
         options, samples = self._check_parameters()
         warn_without_effect(self)

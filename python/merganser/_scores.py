@@ -16,6 +16,9 @@ from ._errors import InputError, UsageError
 from ._tree_estimator import scatter
 from .hierarchies import MinimumSpanningTree, SingleLinkageTree
 
+_MOST_WEIGHT = 1e150
+"""Maximum of the sum of all weights: products with lambdas, and their sums, stay finite."""
+
 
 class ClusterScores:
     """Base class of HDBSCAN with what follows from a fitted condensed tree, by the names of the package hdbscan."""
@@ -170,8 +173,8 @@ class ClusterScores:
 
     def _gather_weights(self, sample_weight: Any, n: int) -> np.ndarray | None:
         """Returns the weights of all finite rows on rank 0, None on others and if no rank has any. Collective with comm. Raises
-        InputError on every rank for weights of another shape than the `n` rows of this process, negative or not finite, and where
-        ranks with points have none and others have."""
+        InputError on every rank for weights of another shape than the `n` rows of this process, negative or not finite, with a sum
+        above 1e150, and where ranks with points have none and others have."""
         have = sample_weight is not None
         if self._fitted_comm is not None:
             known = self._fitted_comm.allgather((n, have))
@@ -182,8 +185,11 @@ class ClusterScores:
             return None
         given = np.zeros(n) if sample_weight is None else sample_weight
         weights = self._gather(self._of_finite(self._rows_on_all(given, lambda mine: _check_weights(mine, n))))
-        if self._share(None if weights is None else not weights.any()):
+        total = self._share(None if weights is None else _sum(weights))
+        if total == 0:
             raise InputError("sample_weight: all weights are zero; allowed: some above 0")
+        if total > _MOST_WEIGHT:
+            raise InputError(f"sample_weight: weights that add up to {total}; allowed: at most {_MOST_WEIGHT}")
         return weights
 
     def _share(self, value: Any) -> Any:
@@ -268,6 +274,12 @@ class ClusterScores:
             return None
         points = None if self._fitted_comm is not None or self._rows is None else self._of_all(self._rows, np.nan)
         return MinimumSpanningTree(self._among_all(edges[0]), edges[1], points)
+
+
+def _sum(weights: np.ndarray) -> float:
+    """Returns the sum of weights, which may be infinite."""
+    with np.errstate(over="ignore"):
+        return float(weights.sum())
 
 
 def _check_weights(given: Any, n: int) -> np.ndarray:
