@@ -143,6 +143,16 @@ TEST(PredictionModel, refuses_damaged_files) {
     EXPECT_THROW((void)msf::PredictionModel::read(file.path), InputError) << at;
   }
   EXPECT_THROW((void)msf::PredictionModel::read("/no/such/file"), InputError);
+  EXPECT_THROW((void)msf::PredictionModel::read(std::filesystem::temp_directory_path()), InputError);
+  std::string other = whole;
+  other[6] = '2';
+  std::ofstream(file.path, std::ios::binary) << other;
+  try {
+    (void)msf::PredictionModel::read(file.path);
+    FAIL() << "a file of another version was read";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("version 2; allowed: 1"), std::string::npos) << error.what();
+  }
 }
 
 TEST(PredictionModel, refuses_what_does_not_fit) {
