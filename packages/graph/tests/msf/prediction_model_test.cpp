@@ -212,6 +212,21 @@ TEST(Memberships, of_a_point_add_up_to_at_most_1_and_the_greatest_are_among_them
   }
 }
 
+TEST(Memberships, of_a_point_that_leaves_at_the_birth_of_an_infinitely_dense_cluster_are_those_of_its_own) {
+  // Clusters 1 and 2 part at lambda 2, at which a point of cluster 2 leaves; points of cluster 1 coincide.
+  msf::MembershipTables tables{{1, {}, {}, {}}, {0, 0, 0}, {0, 2, 2}, {2, INFINITY, 4}, {1, 2}, {0, 1, 2}, {0, 10}};
+  const std::vector<double> place{9.5};
+  const std::vector<std::uint32_t> cluster{2};
+  const std::vector<double> lambda{2};
+  const auto sum = [&] {
+    const auto found = msf::Memberships(tables).all({place, cluster, lambda}, msf::MembershipRule::fitted);
+    return found[0] + found[1];
+  };
+  EXPECT_DOUBLE_EQ(sum(), 2.0 / 4);
+  tables.last[1] = 8;  // finite: of equal ones the first, as in hdbscan
+  EXPECT_DOUBLE_EQ(sum(), 2.0 / 8);
+}
+
 TEST(Memberships, refuse_tables_that_do_not_fit) {
   const Clustered made = cluster("clusters", 3, msf::Distance::euclidean, 11);
   auto tables = tables_of(made);
