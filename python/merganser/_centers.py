@@ -21,7 +21,7 @@ def centroids(fitted: Any, labels: Sequence[int]) -> np.ndarray:
     """
     place = np.full(max([*labels, int(fitted.labels_.max(initial=-1))], default=-1) + 2, -1, dtype=np.int64)
     place[np.asarray(labels, dtype=np.int64)] = np.arange(len(labels))  # the last entry stays -1: noise, label -1
-    team = open_team(fitted.comm, 1, fitted.model)
+    team = open_team(fitted._fitted_comm, 1, fitted._at_fit.model)
     inside, strength = fitted._of_finite(fitted.labels_), fitted._of_finite(fitted.probabilities_)
     sums, weights = _core.weighted_sums(team, fitted._rows, place[inside], strength, len(labels))
     return sums / weights[:, None]
@@ -30,7 +30,7 @@ def centroids(fitted: Any, labels: Sequence[int]) -> np.ndarray:
 def medoids(fitted: Any, labels: Sequence[int]) -> np.ndarray:
     """Computes the medoids (len(labels), d) of clusters of a fitted HDBSCAN, weighted by probability; of equal sums that of the lowest
     point. Collective with comm: every rank gets all points of one cluster at a time, and computes the sums of a share of them."""
-    comm, metric = fitted.comm, fitted._metric()
+    comm, metric = fitted._fitted_comm, fitted._fitted_metric()
     numbers = fitted._numbers()
     all_labels, strengths = fitted._of_finite(fitted.labels_), fitted._of_finite(fitted.probabilities_)
     out = np.empty((len(labels), fitted._rows.shape[1]))

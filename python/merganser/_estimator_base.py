@@ -87,7 +87,7 @@ class Estimator(Manners):
     def _rows_on_all(self, X: Any, check: Callable[[Any], np.ndarray]) -> np.ndarray:
         """Returns check(X), the validated rows of this rank. Collective with comm: an error of one rank is raised on all, and data
         frames of all ranks must have the same columns."""
-        comm = getattr(self, "comm", None)
+        comm = getattr(self, "_fitted_comm", getattr(self, "comm", None))
         if comm is None or not hasattr(comm, "allgather"):
             return check(X)
         array = error = names = None

@@ -136,7 +136,8 @@ class HDBSCAN(ClusterScores, TreeEstimator):
         """Computes the HDBSCAN* clusters of X, (n, d) or with metric="precomputed" (n, n). Collective with comm. `y` is ignored.
 
         `sample_weight`: number of points that each of this process's points counts as in min_cluster_size, max_cluster_size and
-        stabilities, from 0; not in core distances, which go by the min_samples-th nearest row (in fast_hdbscan they go by weight too).
+        stabilities, from 0, together at most 1e150; not in core distances, which go by the min_samples-th nearest row (in
+        fast_hdbscan they go by weight too).
         """
         options, samples = self._check_parameters()
         warn_without_effect(self)
@@ -200,7 +201,7 @@ class HDBSCAN(ClusterScores, TreeEstimator):
         """Returns the state for pickle: in place of the forest, which cannot be pickled, the linkage matrix (not with comm)."""
         state = self.__dict__.copy()
         state.pop("_scores", None)  # computed again at their first use
-        if self.comm is None and state.get("_forest") is not None:
+        if self._fitted_comm is None and state.get("_forest") is not None:
             state["_linkage_rows"] = linkage(self._forest)
             state["_saved_edges"] = self._edges()
         if "_forest" in state:

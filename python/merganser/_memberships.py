@@ -137,7 +137,7 @@ def _make_tables(clusterer: HDBSCAN) -> Any:
     exemplars = clusterer.exemplars_
     begin = np.cumsum([0, *map(len, exemplars)]).astype(np.uint64)
     # As the points are searched: nearness to exemplars is by the distances of the search.
-    rows = clusterer._metric().transform(np.concatenate([np.empty((0, clusterer._rows.shape[1])), *exemplars]))
+    rows = clusterer._fitted_metric().transform(np.concatenate([np.empty((0, clusterer._rows.shape[1])), *exemplars]))
     return _core.Memberships(clusters, selected, begin, rows, clusterer._search()["metric"].replace("_", "-"))
 
 

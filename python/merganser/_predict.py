@@ -89,12 +89,12 @@ def join_clusters(clusterer: HDBSCAN, points: Any, scores: bool = False) -> tupl
     clusterer._check_fitted()
     check_searched(clusterer)
     fresh = clusterer._rows_on_all(points, clusterer._fresh_rows)
-    if clusterer.comm is None and clusterer._points.shape[1] <= _MOST_FEATURES:
+    if clusterer._fitted_comm is None and clusterer._points.shape[1] <= _MOST_FEATURES:
         joined = Joined(*prediction_model(clusterer).predict(fresh, num_threads(clusterer.n_jobs)))
         return fresh, joined._replace(joined=clusterer._among_all(joined.joined))
     search = clusterer._search()
     found = join(clusterer._points, fitted_cores(clusterer), fresh, clusterer._samples, **search, nearest=scores)
-    comm = clusterer.comm
+    comm = clusterer._fitted_comm
     if comm is None:
         return fresh, _join_tree(clusterer, *found)
     asked = comm.gather(found, root=0)

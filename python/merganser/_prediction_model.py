@@ -35,11 +35,11 @@ class PredictionModel:
         if not isinstance(clusterer, HDBSCAN):
             raise TypeError(f"clusterer: a {type(clusterer).__name__}; allowed: a fitted merganser.HDBSCAN")
         clusterer._check_fitted()
-        if clusterer.comm is not None or getattr(clusterer, "_points", None) is None:
+        if clusterer._fitted_comm is not None or getattr(clusterer, "_points", None) is None:
             raise UsageError("clusterer: fitted over comm, to distances, by a metric of all pairs, or to an array of dask; allowed: "
                              "fitted to points in this process, by a searched metric")
-        if clusterer._metric().scale is not None:
-            raise UsageError(f"clusterer: metric {clusterer.metric!r} with metric_params, for which a model has no place; allowed: "
+        if clusterer._fitted_metric().scale is not None:
+            raise UsageError(f"clusterer: metric {clusterer._at_fit.metric!r} with metric_params, for which a model has no place; allowed: "
                              "metrics without; approximate_predict() takes all that are searched")
         self._model = prediction_model(clusterer)
 

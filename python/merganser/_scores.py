@@ -16,6 +16,9 @@ from ._errors import InputError, UsageError
 from ._tree_estimator import scatter
 from .hierarchies import MinimumSpanningTree, SingleLinkageTree
 
+_MOST_WEIGHT = 1e150
+"""Maximum of the sum of all weights: products with lambdas, and their sums, stay finite."""
+
 
 class ClusterScores:
     """Base class of HDBSCAN with what follows from a fitted condensed tree, by the names of the package hdbscan."""
@@ -129,7 +132,7 @@ class ClusterScores:
     def _check_tree(self) -> None:
         """Raises AttributeError before fit(), UsageError after a fit to a dask array, whose tree no process keeps."""
         self._check_fitted()
-        if getattr(self, "comm", None) is None and getattr(self, "_clusters", None) is None:
+        if self._fitted_comm is None and getattr(self, "_clusters", None) is None:
             raise UsageError("fitted to an array of dask, of which only labels are kept; allowed: fitted to an array, or over comm")
 
     def _check_points(self) -> None:
@@ -149,16 +152,16 @@ class ClusterScores:
 
     def _scatter(self, values: np.ndarray | None) -> np.ndarray:
         """Scatters values of all finite rows from rank 0. Each rank returns those of its finite rows. Collective with comm."""
-        if self.comm is None:
+        if self._fitted_comm is None:
             return values
-        return scatter(values, self._rows, getattr(self, "_ids", None), self.comm)
+        return scatter(values, self._rows, getattr(self, "_ids", None), self._fitted_comm)
 
     def _gather(self, values: np.ndarray) -> np.ndarray | None:
         """Gathers values of this process's finite rows on rank 0, in the order of all; None on others. Collective with comm."""
-        if self.comm is None:
+        if self._fitted_comm is None:
             return values
         ids = getattr(self, "_ids", None)
-        parts = self.comm.gather((values, ids), root=0)
+        parts = self._fitted_comm.gather((values, ids), root=0)
         if parts is None:
             return None
         together = np.concatenate([part for part, _ in parts])
@@ -170,11 +173,11 @@ class ClusterScores:
 
     def _gather_weights(self, sample_weight: Any, n: int) -> np.ndarray | None:
         """Returns the weights of all finite rows on rank 0, None on others and if no rank has any. Collective with comm. Raises
-        InputError on every rank for weights of another shape than the `n` rows of this process, negative or not finite, and where
-        ranks with points have none and others have."""
+        InputError on every rank for weights of another shape than the `n` rows of this process, negative or not finite, with a sum
+        above 1e150, and where ranks with points have none and others have."""
         have = sample_weight is not None
-        if self.comm is not None:
-            known = self.comm.allgather((n, have))
+        if self._fitted_comm is not None:
+            known = self._fitted_comm.allgather((n, have))
             have = any(theirs for _, theirs in known)
             if have and not all(theirs for some, theirs in known if some > 0):
                 raise InputError("sample_weight: on some ranks only; allowed: on all ranks or on none")
@@ -182,13 +185,16 @@ class ClusterScores:
             return None
         given = np.zeros(n) if sample_weight is None else sample_weight
         weights = self._gather(self._of_finite(self._rows_on_all(given, lambda mine: _check_weights(mine, n))))
-        if self._share(None if weights is None else not weights.any()):
+        total = self._share(None if weights is None else _sum(weights))
+        if total == 0:
             raise InputError("sample_weight: all weights are zero; allowed: some above 0")
+        if total > _MOST_WEIGHT:
+            raise InputError(f"sample_weight: weights that add up to {total}; allowed: at most {_MOST_WEIGHT}")
         return weights
 
     def _share(self, value: Any) -> Any:
         """Broadcasts a value from rank 0. Collective with comm."""
-        return value if self.comm is None else self.comm.bcast(value, root=0)
+        return value if self._fitted_comm is None else self._fitted_comm.bcast(value, root=0)
 
     def _count(self) -> int:
         """Returns the number of clusters over all ranks. Collective with comm."""
@@ -198,9 +204,9 @@ class ClusterScores:
     def _numbers(self) -> np.ndarray:
         """Returns the numbers of this process's finite rows among those of all ranks. Collective with comm."""
         ids = getattr(self, "_ids", None)
-        if self.comm is None or ids is not None:
+        if self._fitted_comm is None or ids is not None:
             return np.arange(len(self._rows)) if ids is None else ids.astype(np.int64)
-        before = sum(self.comm.allgather(len(self._rows))[:self.comm.rank])
+        before = sum(self._fitted_comm.allgather(len(self._rows))[:self._fitted_comm.rank])
         return before + np.arange(len(self._rows))
 
     def _among_all(self, numbers: np.ndarray) -> np.ndarray:
@@ -210,7 +216,7 @@ class ClusterScores:
     def _rows_of(self, numbers: np.ndarray) -> np.ndarray:
         """Returns rows of any ranks by their numbers among the finite ones, (len(numbers), d). Collective with comm."""
         self._check_points()
-        if self.comm is None:
+        if self._fitted_comm is None:
             return self._rows[numbers]
         own = self._numbers()
         order = np.argsort(own, kind="stable")
@@ -218,7 +224,7 @@ class ClusterScores:
         here = np.flatnonzero((place < len(own)) & (own[order[np.minimum(place, len(own) - 1)]] == numbers)) if len(own) else (
             np.zeros(0, dtype=np.int64))
         rows = np.empty((len(numbers), self._rows.shape[1]))
-        for places, theirs in self.comm.allgather((here, self._rows[order[place[here]]])):
+        for places, theirs in self._fitted_comm.allgather((here, self._rows[order[place[here]]])):
             rows[places] = theirs
         return rows
 
@@ -266,8 +272,14 @@ class ClusterScores:
         edges = self._edges()
         if edges is None:
             return None
-        points = None if self.comm is not None or self._rows is None else self._of_all(self._rows, np.nan)
+        points = None if self._fitted_comm is not None or self._rows is None else self._of_all(self._rows, np.nan)
         return MinimumSpanningTree(self._among_all(edges[0]), edges[1], points)
+
+
+def _sum(weights: np.ndarray) -> float:
+    """Returns the sum of weights, which may be infinite."""
+    with np.errstate(over="ignore"):
+        return float(weights.sum())
 
 
 def _check_weights(given: Any, n: int) -> np.ndarray:

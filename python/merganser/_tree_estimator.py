@@ -1,7 +1,7 @@
 """Base class of the estimators that cluster by a minimum spanning tree: the tree of X by any metric, here or over ranks."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,26 @@ INFINITE, MISSING = -2, -3
 """Labels of rows with infinite numbers and of rows with missing ones, as scikit-learn's HDBSCAN has them."""
 
 
+class FitParameters(NamedTuple):
+    """Parameters at fit() on which what is computed later from its results depends, whatever set_params() has set since."""
+
+    metric: Any
+    metric_params: Any
+    p: Any
+    comm: Any
+    ranks: Any
+    model: Any
+
+    @classmethod
+    def of(cls, estimator: Any) -> FitParameters:
+        """Returns the present parameters of an estimator, with copies of the arrays and lists in metric_params."""
+        given = getattr(estimator, "metric_params", None)
+        if isinstance(given, dict):
+            given = {key: np.array(value) if isinstance(value, (np.ndarray, list)) and not callable(estimator.metric) else value
+                     for key, value in given.items()}
+        return cls(estimator.metric, given, getattr(estimator, "p", None), estimator.comm, estimator.ranks, estimator.model)
+
+
 class TreeEstimator(Estimator):
     """Base class of HDBSCAN and SingleLinkage: computes the minimum spanning tree of X on this process, its threads, or the ranks
     of comm."""
@@ -32,6 +52,7 @@ class TreeEstimator(Estimator):
         rank 0 has the labels of all ranks).
         """
         metric = self._metric()
+        self._at_fit = FitParameters.of(self)
         self._points = self._growth = self._finite = self._rows = None
         self._scattered = False
         if isinstance(self.metric, str) and self.metric == "precomputed":
@@ -55,6 +76,17 @@ class TreeEstimator(Estimator):
     def _metric(self) -> Metric:
         """Returns the metric of the estimator's parameters. Raises UsageError for unknown ones."""
         return parse_metric(self.metric, getattr(self, "metric_params", None), getattr(self, "p", None))
+
+    def _fitted_metric(self) -> Metric:
+        """Returns the metric of the fit."""
+        fitted = self._at_fit
+        return parse_metric(fitted.metric, fitted.metric_params, fitted.p)
+
+    @property
+    def _fitted_comm(self) -> Any:
+        """Communicator of the fit, or of the fit to come."""
+        fitted = self.__dict__.get("_at_fit")
+        return getattr(self, "comm", None) if fitted is None else fitted.comm
 
     def _transformed(self, metric: Metric, rows: np.ndarray) -> np.ndarray:
         """Returns rows as they are searched. Collective with comm: an error of one rank is raised on all."""
@@ -118,9 +150,10 @@ class TreeEstimator(Estimator):
 
     def _mask_of_all(self) -> np.ndarray | None:
         """Returns on rank 0 a mask of the finite rows of all ranks; None if all are finite, and on other ranks. Collective."""
-        if self.comm is None:
+        comm = self._fitted_comm
+        if comm is None:
             return self._finite
-        parts = self.comm.gather((len(self._rows), self._finite), root=0)
+        parts = comm.gather((len(self._rows), self._finite), root=0)
         if parts is None or all(mask is None for _, mask in parts):
             return None
         return np.concatenate([np.ones(count, dtype=bool) if mask is None else mask for count, mask in parts])
@@ -180,7 +213,7 @@ class TreeEstimator(Estimator):
     def _fresh_rows(self, X: Any) -> np.ndarray:
         """Converts new points for a prediction to (m, d) float64 as they are searched. Raises InputError unless they have the
         columns of the fitted data."""
-        return self._metric().transform(super()._fresh_rows(X))
+        return self._fitted_metric().transform(super()._fresh_rows(X))
 
     def _on_workers(self, X: Any, sample_weight: Any = None) -> bool:
         """Fits X on the workers of a dask cluster and sets labels_ and probabilities_, if X is a dask array and there is such a
@@ -191,19 +224,21 @@ class TreeEstimator(Estimator):
         if sample_weight is not None:
             raise UsageError("sample_weight: with an array of dask on workers; allowed: None")
         self.n_features_in_ = X.shape[1]
+        self._at_fit = FitParameters.of(self)
         self._points = self._clusters = self._linkage_rows = self._forest = self._finite = self._mask = self._rows = None
         self.labels_, self.probabilities_ = fit_on_workers(self, X, client)
         return True
 
     def _search(self) -> dict[str, Any]:
-        """Returns the keyword arguments of euclidean_tree() that follow from the estimator's parameters."""
+        """Returns the keyword arguments of euclidean_tree() that follow from the estimator's parameters: those at fit() but for
+        threads and limits, on which no result depends."""
         return {
             "metric": self._searched,
             "ids": getattr(self, "_ids", None),
-            "comm": self.comm,
-            "ranks": self.ranks,
+            "comm": self._at_fit.comm,
+            "ranks": self._at_fit.ranks,
             "threads": num_threads(self.n_jobs),
-            "model": self.model,
+            "model": self._at_fit.model,
             "most_distances": self.most_distances,
             "forecast": self.forecast,
         }

@@ -49,7 +49,7 @@ def validity_index(X: Any, labels: Any, metric: Any = "euclidean", d: float | No
     UsageError
         For an unknown metric, and distances without d.
     InputError
-        For other shapes and labels out of range.
+        For other shapes, labels out of range, and distances that are negative, not finite, or not the same both ways.
 
     Notes
     -----

@@ -90,6 +90,11 @@ def test_damaged_files_are_refused(tmp_path):
             PredictionModel.read(tmp_path / "bad")
     with pytest.raises(merganser.InputError, match="cannot be read"):
         PredictionModel.read(tmp_path / "none")
+    with pytest.raises(merganser.InputError, match="cannot be read as a prediction model; allowed"):
+        PredictionModel.read(tmp_path)
+    (tmp_path / "later").write_bytes(whole.replace(b"MGPRED1", b"MGPRED2", 1))
+    with pytest.raises(merganser.InputError, match="later: prediction model of version 2; allowed: 1"):
+        PredictionModel.read(tmp_path / "later")
 
 
 def test_wrong_calls_are_refused(tmp_path):

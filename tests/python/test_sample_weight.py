@@ -90,7 +90,8 @@ def test_weights_limits_of_distance_and_size_and_persistence_hold_together(numbe
 
 @pytest.mark.parametrize("weights, what", [
     ([1.0], "shape"), ([[1.0]] * 270, "shape"), ([-1.0] * 270, "-1.0 at 0; allowed: finite numbers from 0"),
-    ([1.0] * 269 + [np.nan], "nan at 269"), ([np.inf] + [1.0] * 269, "inf at 0"), ([0.0] * 270, "all weights are zero"), (["a"] * 270, "sample_weight")], ids=str)
+    ([1.0] * 269 + [np.nan], "nan at 269"), ([np.inf] + [1.0] * 269, "inf at 0"), ([0.0] * 270, "all weights are zero"), (["a"] * 270, "sample_weight"),
+    ([1e308] * 270, "add up to inf; allowed: at most 1e.150"), ([1e149] * 270, "add up to 2.7.*e.151; allowed: at most 1e.150")], ids=str)
 def test_bad_weights_are_refused(weights, what):
     _, points, _ = make_set(0)
     with pytest.raises((merganser.InputError, TypeError), match=what):

@@ -5,7 +5,8 @@ import merganser
 import numpy as np
 import pytest
 import references
-from merganser import HDBSCAN, PredictionModel, approximate_predict, approximate_predict_scores
+from merganser import (HDBSCAN, PredictionModel, all_points_membership_vectors, approximate_predict, approximate_predict_scores,
+                       membership_vector)
 from test_prediction_model import by_search
 
 random = np.random.default_rng(11)
@@ -178,3 +179,25 @@ def test_metrics_of_all_pairs_have_no_predictions_and_memberships(metric, given)
                 lambda: PredictionModel(fitted)):
         with pytest.raises(merganser.UsageError, match="^clusterer: fitted .* by a metric of all pairs, .*; allowed: fitted to points"):
             use()
+
+
+@pytest.mark.parametrize("metric, parameters, later", [
+    ("minkowski", {"w": [1.0, 9.0]}, {"metric": "euclidean", "metric_params": None}),
+    ("seuclidean", {"V": np.array([1.0, 0.01])}, {"metric_params": {"V": [1.0, 100.0]}}),
+    ("manhattan", {"w": np.array([1.0, 3.0])}, {"metric": "jaccard", "metric_params": {}, "comm": "none", "ranks": -1}),
+    ("euclidean", None, {"metric": "chebyshev", "p": 7, "model": "none"})], ids=str)
+def test_parameters_that_are_set_after_fit_wait_for_the_next(metric, parameters, later):
+    points = np.concatenate([np.random.default_rng(2).normal(c, 0.2, (40, 2)) for c in (0, 2)])
+    fresh = np.random.default_rng(3).uniform(-1, 3, (60, 2))
+    kept, changed = (HDBSCAN(metric=metric, metric_params=parameters).fit(points) for _ in range(2))
+
+    def found(fitted):
+        return (*approximate_predict(fitted, fresh), all_points_membership_vectors(fitted), membership_vector(fitted, fresh),
+                fitted.weighted_cluster_medoid(0), fitted.weighted_cluster_centroid(1), fitted.outlier_scores_)
+
+    expected = found(kept)  # before the arrays of the parameters change
+    changed.set_params(**later)
+    for key in parameters or ():
+        parameters[key][1] = 1e-3
+    for a, b in zip(found(changed), expected):
+        assert np.array_equal(a, b)

@@ -63,3 +63,21 @@ def test_wrong_arguments_are_refused():
         validity_index(-np.ones((6, 6)), [0, 0, 0, 1, 1, 1], metric="precomputed", d=2)
     with pytest.raises(merganser.UsageError, match="metric"):
         validity_index(points, [0, 0, 0, 1, 1, 1], metric="cubic")
+
+
+def test_distances_that_differ_both_ways_or_are_infinite_are_refused():
+    labels = np.repeat([0, 1], 30)
+    unequal = np.random.default_rng(1).uniform(1, 100, (60, 60))
+    np.fill_diagonal(unequal, 0)
+    with pytest.raises(merganser.InputError, match="distances of points 0 and 1: .* one way, .* the other; allowed: the same both"):
+        validity_index(unequal, labels, metric="precomputed", d=2)
+    with pytest.raises(merganser.InputError, match="the same both ways"):
+        validity_index(unequal, labels, metric=lambda a, b: abs(a[0] - b[0]) * (1 if a[0] < b[0] else 2))
+    distance = unequal + unequal.T
+    assert np.isfinite(validity_index(distance, labels, metric="precomputed", d=2))
+    distance[7] = distance[:, 7] = np.inf  # a row
+    with pytest.raises(merganser.InputError, match="a distance of inf; allowed: finite"):
+        validity_index(distance, labels, metric="precomputed", d=2)
+    distance[:] = np.where(labels[:, None] == labels, np.inf, 1.0)  # all between points of a cluster
+    with pytest.raises(merganser.InputError, match="a distance of inf; allowed: finite"):
+        validity_index(distance, labels, metric="precomputed", d=2)

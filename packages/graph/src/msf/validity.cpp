@@ -175,6 +175,7 @@ class Index {
     const std::size_t m = list.points.size();
     const std::vector<double> cores = core_distances(list);
     std::vector<double> best(m, kInfinity);
+    std::vector<std::size_t> source(m);  // point of the tree at distance best
     std::vector<double> to(list.room);
     std::vector<std::uint8_t> in_tree(m);
     std::vector<std::uint32_t> degree(m);
@@ -190,7 +191,9 @@ class Index {
       if (step > 0) {
         const double weight = best[newest];
         std::size_t other = 0;
-        while (in_tree[other] == 0 || !(std::fabs(to[other] - weight) <= kAbsolute + kRelative * weight)) ++other;
+        while (other < m && (in_tree[other] == 0 || !(std::fabs(to[other] - weight) <= kAbsolute + kRelative * weight)))
+          ++other;
+        if (other == m) other = source[newest];  // distances that differ by more than the tolerance both ways
         edges.push_back({other, newest, weight});
         ++degree[other];
         ++degree[newest];
@@ -200,7 +203,10 @@ class Index {
       std::size_t next = m;
       for (std::size_t j = 0; j < m; ++j) {
         if (in_tree[j] != 0) continue;
-        best[j] = std::min(best[j], to[j]);
+        if (to[j] < best[j]) {
+          best[j] = to[j];
+          source[j] = newest;
+        }
         if (next == m || best[j] < best[next]) next = j;
       }
       newest = next;
@@ -275,6 +281,28 @@ void check_labels(std::size_t labels, std::size_t points) {
                      " points; allowed: one for each");
 }
 
+/// Throws unless distances are finite, 0 and more, and the same both ways up to rounding. @throws InputError
+void check_distances(std::span<const double> distances, std::size_t n) {
+  double most = 0;
+  for (const double d : distances) {
+    if (!(d >= 0) || std::isinf(d))
+      throw InputError("a distance of " + number_text(d) + "; allowed: finite numbers from 0");
+    most = std::max(most, d);
+  }
+  constexpr std::size_t kBlock = 64;  // rows and columns that are compared together, so that caches hold both
+  for (std::size_t rows = 0; rows < n; rows += kBlock)
+    for (std::size_t columns = 0; columns <= rows; columns += kBlock)
+      for (std::size_t i = rows; i < std::min(n, rows + kBlock); ++i)
+        for (std::size_t j = columns; j < std::min(i, columns + kBlock); ++j) {
+          const double a = distances[i * n + j];
+          const double b = distances[j * n + i];
+          if (!(std::fabs(a - b) <= 1e-5 * std::max(a, b) + 1e-8 * most))
+            throw InputError("distances of points " + std::to_string(j) + " and " + std::to_string(i) + ": " +
+                             number_text(b) + " one way, " + number_text(a) +
+                             " the other; allowed: the same both ways");
+        }
+}
+
 }  // namespace
 
 // Validity index of points in their metric.
@@ -292,8 +320,7 @@ Validity validity_of_distances(std::span<const double> distances, std::span<cons
   if (distances.size() != labels.size() * labels.size())
     throw InputError(std::to_string(distances.size()) + " distances of " + std::to_string(labels.size()) +
                      " labelled points; allowed: " + std::to_string(labels.size()) + " for each");
-  for (const double d : distances)
-    if (!(d >= 0)) throw InputError("a distance of " + number_text(d) + "; allowed: 0 and more");
+  check_distances(distances, labels.size());
   return Index(MatrixDistances(distances, labels.size()), labels, options).run();
 }
 

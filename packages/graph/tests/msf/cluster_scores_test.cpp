@@ -141,6 +141,15 @@ TEST(ClusterScores, simplified_trees_have_only_clusters_that_persist) {
   }
 }
 
+TEST(ClusterScores, weights_whose_sums_would_overflow_are_refused) {
+  const Dendrogram d{5, {{0, 1, 1, 2}, {2, 3, 1, 2}, {4, 6, 3, 3}, {5, 7, 10, 5}}};
+  EXPECT_THROW((void)condense(d, 2, HdbscanTies::together, std::vector<double>(5, 1e308)), InputError);
+  EXPECT_THROW((void)condense(d, 2, HdbscanTies::sequential, std::vector<double>(5, 1e150)), InputError);
+  const CondensedTree tree = condense(d, 2, HdbscanTies::together, std::vector<double>(5, 1e149));
+  EXPECT_EQ(tree.clusters.size(), 3U);
+  for (const double stable : stabilities(tree)) EXPECT_TRUE(std::isfinite(stable));
+}
+
 TEST(ClusterScores, weights_count_in_sizes_and_stabilities) {
   // Two pairs of points at distance 1, 10 apart; a fifth one 3 from the second pair.
   Dendrogram d{5, {{0, 1, 1, 2}, {2, 3, 1, 2}, {4, 6, 3, 3}, {5, 7, 10, 5}}};

@@ -143,6 +143,16 @@ TEST(PredictionModel, refuses_damaged_files) {
     EXPECT_THROW((void)msf::PredictionModel::read(file.path), InputError) << at;
   }
   EXPECT_THROW((void)msf::PredictionModel::read("/no/such/file"), InputError);
+  EXPECT_THROW((void)msf::PredictionModel::read(std::filesystem::temp_directory_path()), InputError);
+  std::string other = whole;
+  other[6] = '2';
+  std::ofstream(file.path, std::ios::binary) << other;
+  try {
+    (void)msf::PredictionModel::read(file.path);
+    FAIL() << "a file of another version was read";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("version 2; allowed: 1"), std::string::npos) << error.what();
+  }
 }
 
 TEST(PredictionModel, refuses_what_does_not_fit) {
@@ -202,6 +212,21 @@ TEST(Memberships, of_a_point_add_up_to_at_most_1_and_the_greatest_are_among_them
   }
 }
 
+TEST(Memberships, of_a_point_that_leaves_at_the_birth_of_an_infinitely_dense_cluster_are_those_of_its_own) {
+  // Clusters 1 and 2 part at lambda 2, at which a point of cluster 2 leaves; points of cluster 1 coincide.
+  msf::MembershipTables tables{{1, {}, {}, {}}, {0, 0, 0}, {0, 2, 2}, {2, INFINITY, 4}, {1, 2}, {0, 1, 2}, {0, 10}};
+  const std::vector<double> place{9.5};
+  const std::vector<std::uint32_t> cluster{2};
+  const std::vector<double> lambda{2};
+  const auto sum = [&] {
+    const auto found = msf::Memberships(tables).all({place, cluster, lambda}, msf::MembershipRule::fitted);
+    return found[0] + found[1];
+  };
+  EXPECT_DOUBLE_EQ(sum(), 2.0 / 4);
+  tables.last[1] = 8;  // finite: of equal ones the first, as in hdbscan
+  EXPECT_DOUBLE_EQ(sum(), 2.0 / 8);
+}
+
 TEST(Memberships, refuse_tables_that_do_not_fit) {
   const Clustered made = cluster("clusters", 3, msf::Distance::euclidean, 11);
   auto tables = tables_of(made);
@@ -232,6 +257,54 @@ TEST(Validity, of_three_clusters_on_a_line_can_be_computed_by_hand) {
   EXPECT_THROW((void)msf::validity_index({{1, {}, {}, {}}, x, {}}, labels, options), UsageError);
   options.dimension = 1;
   EXPECT_THROW((void)msf::validity_of_distances(x, labels, options), InputError);
+}
+
+TEST(Validity, refuses_distances_that_differ_both_ways_or_are_not_finite) {
+  constexpr std::size_t n = 130;  // more than one block of rows and columns that are compared together
+  std::vector<double> distances(n * n);
+  std::vector<std::int64_t> labels(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    labels[i] = static_cast<std::int64_t>(i % 2);
+    for (std::size_t j = 0; j < n; ++j)
+      distances[i * n + j] = std::fabs(static_cast<double>(i) - static_cast<double>(j)) + (i % 2 == j % 2 ? 0 : 500);
+  }
+  msf::ValidityOptions options;
+  options.dimension = 1;
+  EXPECT_TRUE(std::isfinite(msf::validity_of_distances(distances, labels, options).index));
+  for (const std::size_t row : {std::size_t{0}, std::size_t{63}, std::size_t{64}, n - 1}) {
+    for (const std::size_t column : {std::size_t{1}, std::size_t{65}, n - 2}) {
+      auto changed = distances;
+      changed[row * n + column] += 1;
+      EXPECT_THROW((void)msf::validity_of_distances(changed, labels, options), InputError) << row << ' ' << column;
+      changed[row * n + column] = changed[column * n + row] = INFINITY;
+      EXPECT_THROW((void)msf::validity_of_distances(changed, labels, options), InputError) << row << ' ' << column;
+    }
+  }
+}
+
+TEST(Validity, of_distances_that_round_both_ways_differently_is_that_of_either) {
+  // Each is up to 9e-6 of itself off, so that of two ways from a point to the tree none may be within the tolerance of equal edges.
+  constexpr std::size_t n = 40;
+  std::uint64_t state = 7;
+  std::vector<double> distances(n * n);
+  std::vector<std::int64_t> labels(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    labels[i] = static_cast<std::int64_t>(i % 2);
+    for (std::size_t j = 0; j < i; ++j) {
+      distances[i * n + j] = 1 + static_cast<double>(mix64(++state) % 1000) / 1000 + (labels[i] == labels[j] ? 0 : 9);
+      distances[j * n + i] = distances[i * n + j] * (1 + 9e-6);
+    }
+  }
+  msf::ValidityOptions options;
+  for (const bool raw : {false, true}) {
+    options.raw_distances = raw;
+    for (const double dimension : {1e-3, 1.0, 2.0}) {  // the least makes core distances infinite
+      options.dimension = dimension;
+      const double found = msf::validity_of_distances(distances, labels, options).index;
+      const bool finite = raw || dimension >= 1;
+      EXPECT_TRUE(!finite || (found > 0 && found < 1)) << found;
+    }
+  }
 }
 
 }  // namespace

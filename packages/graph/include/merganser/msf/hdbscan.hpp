@@ -34,8 +34,8 @@ struct CondensedTree {
 /// @param min_cluster_size  fewest points of a cluster, as in HdbscanOptions
 /// @param ties  with `sequential` clusters are numbered as in scikit-learn: those near the top of the dendrogram first,
 ///              of two children the one at the `from` end of their edge
-/// @param weights  by point: number of points that it counts as in a cluster's size, finite, from 0; empty: one each. A single point is no
-///                 cluster, however heavy
+/// @param weights  by point: number of points that it counts as in a cluster's size, finite, from 0, with a sum of at most
+///                 1e150; empty: one each. A single point is no cluster, however heavy
 /// @throws UsageError if d has several components or min_cluster_size is out of range, InputError for bad weights
 /// Cost: O(n) time, 28 bytes per point with the result, with weights 24 more
 [[nodiscard]] CondensedTree condense(const Dendrogram& d, std::int64_t min_cluster_size,

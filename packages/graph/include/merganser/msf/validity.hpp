@@ -39,7 +39,8 @@ struct Validity {
                                       const ValidityOptions& options);
 
 /// Computes the density-based validity index from a matrix of distances, n numbers for each of n points; options.dimension must be
-/// given. Otherwise as validity_index(). @throws InputError for a matrix of another size or with a negative distance
+/// given. Otherwise as validity_index(). @throws InputError for a matrix of another size, with a distance that is negative or not
+/// finite, or with distances that differ both ways by more than 1e-5 of the greater and 1e-8 of the greatest of all
 [[nodiscard]] Validity validity_of_distances(std::span<const double> distances, std::span<const std::int64_t> labels,
                                              const ValidityOptions& options);
 

@@ -147,14 +147,20 @@ class Condenser {
   std::vector<std::uint32_t> open_;     // nodes to be visited
 };
 
-/// Validates the weights of points. @throws InputError unless there is a finite one from 0 for each, or none at all
+/// Validates the weights of points. @throws InputError unless there is a finite one from 0 for each, with a sum of at most 1e150, or none
 void check_weights(std::span<const double> weights, std::uint64_t points) {
   if (!weights.empty() && weights.size() != points)
     throw InputError(std::to_string(weights.size()) + " weights of " + std::to_string(points) +
                      " points; allowed: one for each");
-  for (const double weight : weights)
+  constexpr double kMostWeight = 1e150;  // products with lambdas, and their sums, stay finite
+  double total = 0;
+  for (const double weight : weights) {
     if (!(weight >= 0 && std::isfinite(weight)))
       throw InputError("a weight of " + number_text(weight) + "; allowed: finite numbers from 0");
+    total += weight;
+  }
+  if (total > kMostWeight)
+    throw InputError("weights that add up to " + number_text(total) + "; allowed: at most " + number_text(kMostWeight));
 }
 
 }  // namespace

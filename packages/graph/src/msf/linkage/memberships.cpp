@@ -217,8 +217,13 @@ class Memberships::Tables {
   [[nodiscard]] double in_some_cluster(double lambda, MembershipRule rule, const Scratch& s) const {
     double height = s.greatest;
     std::size_t at = s.greatest_at;
+    // At equal lambdas the first label counts, as in hdbscan, but not one of infinite lambdas, of which this one's share is 0, where
+    // the point is in another label.
+    const auto precedes = [&](std::size_t j) {
+      return j < at || (s.related[at] == 0 && std::isinf(of_.last[of_.selected[at]]));
+    };
     for (std::size_t j = 0; j < labels(); ++j)
-      if (s.related[j] != 0 && (lambda > height || (lambda == height && j < at))) {
+      if (s.related[j] != 0 && (lambda > height || (lambda == height && precedes(j)))) {
         height = lambda;
         at = j;
       }

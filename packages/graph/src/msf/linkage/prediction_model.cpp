@@ -6,6 +6,7 @@
 #include <iterator>
 #include <mutex>
 #include <numeric>
+#include <string_view>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/output_file.hpp"
@@ -19,6 +20,30 @@ namespace {
 
 /// Number of new points from which they are searched in the order of their places, so that caches hold what successive ones visit.
 constexpr std::size_t kSortFrom = 1000;
+
+/// Beginning of a file of any version, and the version that is read and written; a new line follows.
+constexpr std::string_view kName = "MGPRED";
+constexpr char kVersion = '1';
+
+/// Returns true for the bytes of a file of another version.
+bool in_other_version(const std::string& bytes) {
+  return bytes.size() > kName.size() + 1 && bytes.starts_with(kName) && bytes[kName.size() + 1] == '\n' &&
+         bytes[kName.size()] > '0' && bytes[kName.size()] <= '9' && bytes[kName.size()] != kVersion;
+}
+
+/// Returns the bytes of a file. @throws InputError if it cannot be read or is empty
+std::string read_bytes(const std::string& path) {
+  std::string bytes;
+  try {
+    std::ifstream in(path, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(in), {});
+    if (in.bad()) bytes.clear();
+  } catch (const std::ios_base::failure&) {  // thrown by the buffer itself, as for a folder
+    bytes.clear();
+  }
+  if (bytes.empty()) throw InputError(path + ": cannot be read as a prediction model; allowed: a file of write()");
+  return bytes;
+}
 
 }  // namespace
 
@@ -192,10 +217,10 @@ void PredictionModel::write(const std::string& path) const { write_file(path, to
 
 // Model from a file: the tree of boxes is built anew, since it depends on the processor's vectors.
 PredictionModel PredictionModel::read(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  if (in.bad() || bytes.empty())
-    throw InputError(path + ": cannot be read as a prediction model; allowed: a file of write()");
+  const std::string bytes = read_bytes(path);
+  if (in_other_version(bytes))
+    throw InputError(path + ": prediction model of version " + bytes.substr(kName.size(), 1) +
+                     "; allowed: " + kVersion);
   return PredictionModel(std::make_unique<const State>(from_bytes(bytes)));
 }
 
