@@ -37,7 +37,7 @@ TEST(PolicyIntegers, are_read_as_integers_from_files) {
       std::ifstream file(out);
       std::stringstream text;
       text << file.rdbuf();
-      EXPECT_NE(text.str().find("0.6"), std::string::npos) << text.str();  // the parcel of another integer stays
+      EXPECT_NE(text.str().find("\n2,0.6,"), std::string::npos) << text.str();  // the parcel of another integer stays
       EXPECT_EQ(text.str().find("1.4,"), std::string::npos) << text.str();
     }
   write_integers(in, "9007199254740993");
