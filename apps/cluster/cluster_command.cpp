@@ -189,11 +189,7 @@ void Run::read() {
   const Scope s(profile_, "distribute");
   const Decomposition blocks = collective_try([&] { return decompose(info_.grid, o_.blocks, parcels_, t_); });
   collective_try([&] { distribute(parcels_, blocks, t_); });
-  if (!policy_.is_default())
-    collective_try([&] {
-      policy_.step = io::merge_step(info_.metadata);
-      policy_.integers = integer_columns(parcels_.schema(), info_.metadata);
-    });
+  if (!policy_.is_default()) collective_try([&] { set_from_file(policy_, parcels_.schema(), info_.metadata); });
   ClusterOptions options = cluster_options(o_.method, ratio_);
   if (!labels_only()) options.policy = policy_;
   options.lineage = o_.audit || labels_ || !o_.picture.empty();

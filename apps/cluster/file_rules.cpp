@@ -207,10 +207,11 @@ void apply_file_rules(const FileRules& rules, const std::string& input, const st
 }
 
 // The types are told by NetCDF's numbers, as FileValues has them.
-std::vector<IntegerColumn> integer_columns(const Schema& schema, const io::FileMetadata& metadata) {
+void set_from_file(MergePolicy& policy, const Schema& schema, const io::FileMetadata& metadata) {
   constexpr int kInt64 = 10;
   constexpr int kUint64 = 11;
-  std::vector<IntegerColumn> out;
+  policy.step = io::merge_step(metadata);
+  policy.integers.clear();
   for (const Attribute& a : schema.attributes()) {
     if (a.rule != Rule::centre && a.rule != Rule::largest) continue;
     for (int c = 0; c < a.components; ++c) {
@@ -220,10 +221,9 @@ std::vector<IntegerColumn> integer_columns(const Schema& schema, const io::FileM
                                                                 : a.name;
       const io::FileVariable* const v = metadata.column(name);
       if (v != nullptr && (v->values.type == kInt64 || v->values.type == kUint64))
-        out.push_back({a.name, c, v->values.type == kInt64});
+        policy.integers.push_back({a.name, c, v->values.type == kInt64});
     }
   }
-  return out;
 }
 
 }  // namespace merganser::app

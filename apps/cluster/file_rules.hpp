@@ -72,7 +72,8 @@ struct FileRules {
 void apply_file_rules(const FileRules& rules, const std::string& input, const std::string& output,
                       io::ParcelFileInfo& info, int rank);
 
-/// Lists the columns of parcels read from a file that hold the bits of 64-bit integers: those whose rule is centre or largest. Local.
-[[nodiscard]] std::vector<IntegerColumn> integer_columns(const Schema& schema, const io::FileMetadata& metadata);
+/// Sets what a file tells of a merge policy: the number of the next step, and the columns that hold the bits of 64-bit integers, those
+/// whose rule is centre or largest. Local. @throws InputError for a number that is none
+void set_from_file(MergePolicy& policy, const Schema& schema, const io::FileMetadata& metadata);
 
 }  // namespace merganser::app

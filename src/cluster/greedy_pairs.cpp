@@ -44,10 +44,11 @@ void number(std::vector<PairLink>& pairs) {
 }  // namespace
 
 void check_link_count(std::size_t links) {
-  constexpr std::size_t kMostLinks = links::kNone / 2;
-  if (links <= kMostLinks) return;
-  throw InputError("policy: greedy: " + std::to_string(links) + " links of lookers and partners on a rank; allowed: up to " +
-                   std::to_string(kMostLinks) + "; use more ranks, or fewer fall-backs");
+  constexpr std::size_t kMaxLinks = links::kNone / 2;
+  if (links <= kMaxLinks) return;
+  throw InputError("policy: greedy: " + std::to_string(links) +
+                   " links of lookers and partners on a rank; allowed: up to " + std::to_string(kMaxLinks) +
+                   "; use more ranks, or fewer fall-backs");
 }
 
 std::int64_t GreedyPairs::match(PolicySearch& search, const Units& units, const std::vector<std::uint8_t>& looks,

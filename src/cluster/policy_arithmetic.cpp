@@ -121,9 +121,9 @@ double integer_of_bits(double bits, bool is_signed) {
 }
 
 void check_integer(double bits, bool is_signed, std::int64_t id, const std::string& name) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 53;
+  constexpr std::int64_t kMaxInteger = std::int64_t{1} << 53;
   const auto value = std::bit_cast<std::int64_t>(bits);
-  if (value <= kMost && value >= (is_signed ? -kMost : 0)) return;
+  if (value <= kMaxInteger && value >= (is_signed ? -kMaxInteger : 0)) return;
   throw InputError("parcel id " + std::to_string(id) + ": " + name + " is " +
                    (is_signed ? std::to_string(value) : std::to_string(std::bit_cast<std::uint64_t>(bits))) +
                    "; allowed: integers of magnitude up to 2^53");
@@ -136,7 +136,7 @@ double PolicyColumns::value_of_bits(const double* row, std::size_t column) const
 }
 
 void PolicyColumns::check_row(const double* row) const {
-  constexpr double kMostPhase = 1e150;
+  constexpr double kMaxPhase = 1e150;
   const auto id = std::bit_cast<std::int64_t>(row[0]);
   for (const Integers& i : integers) check_integer(row[i.offset], i.is_signed, id, "a column of the policy");
   for (std::size_t i = 0; i < phase.size(); ++i) {
@@ -144,9 +144,9 @@ void PolicyColumns::check_row(const double* row) const {
     if (!std::isfinite(x))
       throw InputError("parcel id " + std::to_string(id) + ": a column of phase is " + number_text(x) +
                        "; allowed: finite numbers");
-    if (std::fabs(x * factors[i]) > kMostPhase)
+    if (std::fabs(x * factors[i]) > kMaxPhase)
       throw InputError("parcel id " + std::to_string(id) + ": a column of phase times its factor is " +
-                       number_text(x * factors[i]) + "; allowed: magnitudes up to " + number_text(kMostPhase));
+                       number_text(x * factors[i]) + "; allowed: magnitudes up to " + number_text(kMaxPhase));
   }
   for (const std::size_t column : same) {
     const double x = value(row, column);

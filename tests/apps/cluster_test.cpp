@@ -246,7 +246,11 @@ TEST(ClusterPolicy, gives_the_same_digest_on_any_ranks_and_that_of_the_reference
     const auto json = read_json_file(record);
     EXPECT_EQ(json["counters"]["collectives"].get<int>(), 0);
     EXPECT_TRUE(json["policy"]["settled"].get<bool>());
-    EXPECT_NE(json["result"]["n_after"].get<int>(), 400);
+    if (std::string_view(policy).find("split") == std::string_view::npos) {
+      EXPECT_LT(json["result"]["n_after"].get<int>(), 400);
+    } else {
+      EXPECT_NE(json["result"]["n_after"].get<int>(), 400);
+    }
   }
   const Outcome audited = run({"cluster", in, "--attribute", kParticleRules, "--audit", "--ranks", "2", "--policy",
                                "crowded:12->8, same:species, place:member"});

@@ -133,10 +133,10 @@ TEST(PolicyReference, greedy_pairs_fall_back_on_the_next_partner) {
 }
 
 TEST(GreedyPairs, more_links_than_32_bits_number_are_refused) {
-  constexpr std::size_t kMost = 0x7fffffff;  // each has two ends at most
+  constexpr std::size_t kMax = 0x7fffffff;  // each has two ends at most
   EXPECT_NO_THROW(cluster::check_link_count(0));
-  EXPECT_NO_THROW(cluster::check_link_count(kMost));
-  EXPECT_THROW(cluster::check_link_count(kMost + 1), InputError);
+  EXPECT_NO_THROW(cluster::check_link_count(kMax));
+  EXPECT_THROW(cluster::check_link_count(kMax + 1), InputError);
   EXPECT_THROW(cluster::check_link_count(std::size_t{1} << 40), InputError);
 }
 
