@@ -82,6 +82,8 @@ def test_rows_that_are_not_finite_have_no_scores_and_change_no_other(metric, giv
     fresh = POINTS[::5] + 0.05
     for function in (approximate_predict, approximate_predict_scores, merganser.membership_vector):
         assert np.array_equal(function(fitted, fresh), function(alone, fresh))
+    joined, among_finite = (approximate_predict(one, fresh, return_connecting_points=True)[2] for one in (fitted, alone))
+    assert np.array_equal(joined, finite[among_finite])
 
 
 def test_trees_of_rows_that_are_not_finite_are_drawn():
