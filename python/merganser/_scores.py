@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import integer, line, number
-from ._errors import InputError, UsageError
+from ._errors import InputError, UnavailableError, UsageError
 from ._tree_estimator import scatter
 from .hierarchies import MinimumSpanningTree, SingleLinkageTree
 
@@ -46,7 +46,7 @@ class ClusterScores:
     @property
     def exemplars_(self) -> list[np.ndarray]:
         """Exemplars of each cluster, arrays (m, d), in the order of exemplar_indices_. Over ranks the first use is collective, and
-        all get all. Raises UsageError for precomputed distances."""
+        all get all. Raises an error that is a UsageError and an AttributeError for precomputed distances."""
         return self._score("exemplars", lambda: [self._rows_of(numbers) for numbers in self._finite_exemplars()])
 
     @property
@@ -130,15 +130,16 @@ class ClusterScores:
         return kept[1][name]
 
     def _check_tree(self) -> None:
-        """Raises AttributeError before fit(), UsageError after a fit to a dask array, whose tree no process keeps."""
+        """Raises AttributeError before fit(), UnavailableError after a fit to a dask array, whose tree no process keeps."""
         self._check_fitted()
         if self._fitted_comm is None and getattr(self, "_clusters", None) is None:
-            raise UsageError("fitted to an array of dask, of which only labels are kept; allowed: fitted to an array, or over comm")
+            raise UnavailableError("fitted to an array of dask, of which only labels are kept; allowed: fitted to an array, or over "
+                                   "comm")
 
     def _check_points(self) -> None:
-        """Raises UsageError if the estimator was fitted to distances, which have no coordinates."""
+        """Raises UnavailableError if the estimator was fitted to distances, which have no coordinates."""
         if self._rows is None:
-            raise UsageError("fitted to distances, which have no coordinates; allowed: fitted to points")
+            raise UnavailableError("fitted to distances, which have no coordinates; allowed: fitted to points")
 
     def _condensed(self) -> Any:
         """Returns the condensed tree of all finite rows as an object of the extension; None on ranks other than 0."""

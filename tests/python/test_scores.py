@@ -108,6 +108,17 @@ def test_a_fit_to_distances_has_all_scores_but_coordinates():
         fitted.exemplars_
     with pytest.raises(merganser.UsageError, match="coordinates"):
         fitted.minimum_spanning_tree_.plot()
+    assert hasattr(alone, "exemplars_") and not hasattr(fitted, "exemplars_")
+
+
+def test_a_fit_on_workers_has_no_scores_which_hasattr_tells():
+    fitted = HDBSCAN().fit(fit(0)[0])
+    fitted._clusters = fitted._rows = fitted._points = None  # as after a fit to an array of dask
+    for name in ("outlier_scores_", "cluster_persistence_", "exemplars_", "exemplar_indices_", "relative_validity_",
+                 "minimum_spanning_tree_"):
+        assert not hasattr(fitted, name)
+        with pytest.raises(merganser.UsageError, match="array of dask"):
+            getattr(fitted, name)
 
 
 def test_scores_follow_the_last_fit_and_survive_pickle():
