@@ -121,6 +121,33 @@ def test_a_fit_on_workers_has_no_scores_which_hasattr_tells():
             getattr(fitted, name)
 
 
+@pytest.mark.parametrize("container", [np.array, "pandas", "transposed", list])
+def test_what_is_computed_later_does_not_depend_on_what_becomes_of_the_points(container):
+    points, fitted = fit(0)
+    fresh, own = points[:40] + 0.01, points.copy()
+    if container == "pandas":
+        own = pytest.importorskip("pandas").DataFrame(own)
+    elif container == "transposed":
+        own = np.asfortranarray(own)
+    else:
+        own = container(own)
+    mine = HDBSCAN(**fitted.get_params()).fit(own)
+    if container is list:
+        for row in own:
+            row *= 0
+    else:
+        own *= 0
+    for a, b in zip(merganser.approximate_predict(mine, fresh), merganser.approximate_predict(fitted, fresh)):
+        assert np.array_equal(a, b)
+    assert np.array_equal(merganser.all_points_membership_vectors(mine), merganser.all_points_membership_vectors(fitted))
+    assert all(map(np.array_equal, mine.exemplars_, fitted.exemplars_))
+    for given in (mine.outlier_scores_, mine.cluster_persistence_, mine.exemplars_[0], mine.exemplar_indices_[0]):
+        with pytest.raises(ValueError, match="read-only"):
+            given[0] = 7
+    mine.exemplars_.clear()
+    assert len(mine.exemplars_) == len(fitted.exemplars_)
+
+
 def test_scores_follow_the_last_fit_and_survive_pickle():
     points, fitted = fit(0)
     before = fitted.outlier_scores_
