@@ -34,7 +34,9 @@ class ClusterScores:
     @property
     def cluster_persistence_(self) -> np.ndarray:
         """Persistence of each cluster, float64: its stability as a share of what it would be if all its points stayed in it to the
-        greatest lambda of the tree; 1 where that is infinite. Over ranks the first use is collective, and all get all."""
+        greatest lambda of the tree, 0 to 1; 1 where that is infinite. Of a selected root (allow_single_cluster) it may be above 1,
+        since stability counts all points of it and this share those that have the label. Over ranks the first use is collective, and
+        all get all."""
         return self._score("persistence", lambda: _read_only(self._find_persistence()))
 
     @property

@@ -121,6 +121,13 @@ def test_a_fit_on_workers_has_no_scores_which_hasattr_tells():
             getattr(fitted, name)
 
 
+def test_the_persistence_of_a_selected_root_may_be_above_1():
+    points = np.array([0, 1, 2, 3, 4, 6, 8, 10, 12.0])[:, None]  # the last four are noise, and count in the root's stability
+    fitted = HDBSCAN(min_cluster_size=5, min_samples=1, allow_single_cluster=True).fit(points)
+    assert fitted.labels_.tolist() == [0] * 5 + [-1] * 4 and fitted.cluster_persistence_.tolist() == [7 / 5]
+    assert "may be above 1" in HDBSCAN.cluster_persistence_.__doc__
+
+
 @pytest.mark.parametrize("container", [np.array, "pandas", "transposed", list])
 def test_what_is_computed_later_does_not_depend_on_what_becomes_of_the_points(container):
     points, fitted = fit(0)
