@@ -9,6 +9,10 @@ class UsageError(Error, ValueError):
     """An invalid option or argument, or an invalid combination of them."""
 
 
+class UnavailableError(UsageError, AttributeError):
+    """A result that an estimator does not have after the kind of fit that it had, so that hasattr() is False for its property."""
+
+
 class InputError(Error, ValueError):
     """Invalid data, or data that cannot be read or written: points, graphs, parcels, files."""
 

@@ -55,7 +55,7 @@ class HDBSCAN(ClusterScores, TreeEstimator):
     store_centers
         None, "centroid", "medoid" or "both"; over ranks every rank gets all centres.
     copy
-        Accepted: X is only read.
+        Accepted: X is only read. fit() keeps a copy of it, 8 d bytes per point, for scores, predictions and memberships.
     cluster_selection_persistence
         Clusters that live for less than this difference of lambda (1 / distance) are merged with their sibling before clusters are
         selected; from the lowest splits up, as in hdbscan.
@@ -131,6 +131,7 @@ class HDBSCAN(ClusterScores, TreeEstimator):
         self.memory = memory
 
     _labels_others = True
+    _keeps_rows = True
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> HDBSCAN:
         """Computes the HDBSCAN* clusters of X, (n, d) or with metric="precomputed" (n, n). Collective with comm. `y` is ignored.

@@ -36,7 +36,8 @@ def approximate_predict(clusterer: HDBSCAN, points: Any, return_connecting_point
     strengths : ndarray
         Strength of membership of each new point (float64), 0 to 1.
     neighbours : ndarray
-        With return_connecting_points: number of the fitted row that each new point joins (int64).
+        With return_connecting_points: number of the fitted point that each new point joins (int64) among all fitted rows, of all
+        ranks in their order; rows that are not finite count, and are never joined.
 
     Raises
     ------
@@ -63,7 +64,7 @@ class Joined(NamedTuple):
     strengths: np.ndarray
     """Strength of membership, 0 to 1."""
     joined: np.ndarray
-    """Number of the fitted row, among all, of least mutual reachability distance."""
+    """Number of the fitted point of least mutual reachability distance among all rows of all ranks, finite or not."""
     lambdas: np.ndarray
     """1 / that distance."""
     scores: np.ndarray | None
@@ -90,15 +91,21 @@ def join_clusters(clusterer: HDBSCAN, points: Any, scores: bool = False) -> tupl
     check_searched(clusterer)
     fresh = clusterer._rows_on_all(points, clusterer._fresh_rows)
     if clusterer._fitted_comm is None and clusterer._points.shape[1] <= _MOST_FEATURES:
-        joined = Joined(*prediction_model(clusterer).predict(fresh, num_threads(clusterer.n_jobs)))
-        return fresh, joined._replace(joined=clusterer._among_all(joined.joined))
+        return fresh, _among_all(clusterer, Joined(*prediction_model(clusterer).predict(fresh, num_threads(clusterer.n_jobs))))
     search = clusterer._search()
     found = join(clusterer._points, fitted_cores(clusterer), fresh, clusterer._samples, **search, nearest=scores)
     comm = clusterer._fitted_comm
     if comm is None:
-        return fresh, _join_tree(clusterer, *found)
+        return fresh, _among_all(clusterer, _join_tree(clusterer, *found))
     asked = comm.gather(found, root=0)
-    return fresh, comm.scatter(None if asked is None else [_join_tree(clusterer, *one) for one in asked], root=0)
+    parts = None if asked is None else [_among_all(clusterer, _join_tree(clusterer, *one)) for one in asked]
+    return fresh, comm.scatter(parts, root=0)
+
+
+def _among_all(clusterer: HDBSCAN, joined: Joined) -> Joined:
+    """Returns joined points with the numbers of the fitted points among all rows, not among the finite ones. Local, on the process
+    that holds the tree."""
+    return joined._replace(joined=clusterer._among_all(joined.joined))
 
 
 def check_searched(clusterer: HDBSCAN) -> None:
@@ -131,9 +138,8 @@ def _join_tree(clusterer: HDBSCAN, nearest: np.ndarray, reach: np.ndarray, dista
     with np.errstate(divide="ignore"):
         lambdas = 1 / reach
     cluster_of, joined_lambdas = tree.cluster_of[nearest], tree.lambda_[nearest]
-    rows = clusterer._among_all(nearest)
     if not len(distance) and len(nearest):
-        return Joined(*_assign_clusters(clusterer, nearest, lambdas), rows, lambdas, None, cluster_of, joined_lambdas)
+        return Joined(*_assign_clusters(clusterer, nearest, lambdas), nearest, lambdas, None, cluster_of, joined_lambdas)
     deepest = np.zeros(len(tree.parent))
     np.maximum.at(deepest, tree.cluster_of, tree.lambda_)
     for c in range(len(deepest) - 1, 0, -1):  # children have higher numbers
@@ -142,7 +148,7 @@ def _join_tree(clusterer: HDBSCAN, nearest: np.ndarray, reach: np.ndarray, dista
     with np.errstate(divide="ignore", invalid="ignore"):
         scores = np.where(np.isinf(most), 1.0, (most - own) / most)
     scores[(most == 0) | np.isinf(own)] = 0.0
-    return Joined(*_assign_clusters(clusterer, nearest, lambdas), rows, lambdas, scores, cluster_of, joined_lambdas)
+    return Joined(*_assign_clusters(clusterer, nearest, lambdas), nearest, lambdas, scores, cluster_of, joined_lambdas)
 
 
 def _assign_clusters(clusterer: HDBSCAN, nearest: np.ndarray, lambdas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -15,7 +15,8 @@ from ._estimators import HDBSCAN
 
 class PredictionModel:
     """Model of a fitted HDBSCAN for the prediction of clusters of new points: the fitted points in a tree with their core distances,
-    and the clusters by height. Local; any number of threads may use one.
+    and the clusters by height. Local; any number of threads may use one. Rows that are not finite are not in it: C++ programs that read
+    its file get the numbers of joined points among the finite rows.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 What belongs to a point is returned for this process's rows, not a number (NaN) for rows that are not finite, which are in no tree;
 what belongs to a cluster is the same on every rank. Over ranks the first use of each is collective, since rank 0 has the tree, and
-gives the bits of one process.
+gives the bits of one process. Arrays are kept after their first use, and are read-only.
 """
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import integer, line, number
-from ._errors import InputError, UsageError
+from ._errors import InputError, UnavailableError, UsageError
 from ._tree_estimator import scatter
 from .hierarchies import MinimumSpanningTree, SingleLinkageTree
 
@@ -29,25 +29,27 @@ class ClusterScores:
         cluster than the densest point of that, relative to the density of the latter. Over ranks the first use is collective.
         Where lambdas are infinite (points at one place) the densest have 0 and the others of their clusters 1. Rows that are not
         finite have NaN. Time O(n)."""
-        return self._score("outliers", lambda: self._of_all(self._scatter(self._on_root(_core.outlier_scores)), np.nan))
+        return self._score("outliers", lambda: _read_only(self._of_all(self._scatter(self._on_root(_core.outlier_scores)), np.nan)))
 
     @property
     def cluster_persistence_(self) -> np.ndarray:
         """Persistence of each cluster, float64: its stability as a share of what it would be if all its points stayed in it to the
-        greatest lambda of the tree; 1 where that is infinite. Over ranks the first use is collective, and all get all."""
-        return self._score("persistence", self._find_persistence)
+        greatest lambda of the tree, 0 to 1; 1 where that is infinite. Of a selected root (allow_single_cluster) it may be above 1,
+        since stability counts all points of it and this share those that have the label. Over ranks the first use is collective, and
+        all get all."""
+        return self._score("persistence", lambda: _read_only(self._find_persistence()))
 
     @property
     def exemplar_indices_(self) -> list[np.ndarray]:
         """Numbers (int64) of the exemplars of each cluster among all rows: of each leaf below it the points that leave last,
         ascending by leaf, then point. Over ranks the first use is collective, and all get all."""
-        return self._score("exemplar numbers", self._number_exemplars)
+        return list(self._score("exemplar numbers", lambda: [_read_only(numbers) for numbers in self._number_exemplars()]))
 
     @property
     def exemplars_(self) -> list[np.ndarray]:
         """Exemplars of each cluster, arrays (m, d), in the order of exemplar_indices_. Over ranks the first use is collective, and
-        all get all. Raises UsageError for precomputed distances."""
-        return self._score("exemplars", lambda: [self._rows_of(numbers) for numbers in self._finite_exemplars()])
+        all get all. Raises an error that is a UsageError and an AttributeError for precomputed distances."""
+        return list(self._score("exemplars", lambda: [_read_only(self._rows_of(numbers)) for numbers in self._finite_exemplars()]))
 
     @property
     def relative_validity_(self) -> float:
@@ -130,15 +132,16 @@ class ClusterScores:
         return kept[1][name]
 
     def _check_tree(self) -> None:
-        """Raises AttributeError before fit(), UsageError after a fit to a dask array, whose tree no process keeps."""
+        """Raises AttributeError before fit(), UnavailableError after a fit to a dask array, whose tree no process keeps."""
         self._check_fitted()
         if self._fitted_comm is None and getattr(self, "_clusters", None) is None:
-            raise UsageError("fitted to an array of dask, of which only labels are kept; allowed: fitted to an array, or over comm")
+            raise UnavailableError("fitted to an array of dask, of which only labels are kept; allowed: fitted to an array, or "
+                                   "over comm")
 
     def _check_points(self) -> None:
-        """Raises UsageError if the estimator was fitted to distances, which have no coordinates."""
+        """Raises UnavailableError if the estimator was fitted to distances, which have no coordinates."""
         if self._rows is None:
-            raise UsageError("fitted to distances, which have no coordinates; allowed: fitted to points")
+            raise UnavailableError("fitted to distances, which have no coordinates; allowed: fitted to points")
 
     def _condensed(self) -> Any:
         """Returns the condensed tree of all finite rows as an object of the extension; None on ranks other than 0."""
@@ -274,6 +277,12 @@ class ClusterScores:
             return None
         points = None if self._fitted_comm is not None or self._rows is None else self._of_all(self._rows, np.nan)
         return MinimumSpanningTree(self._among_all(edges[0]), edges[1], points)
+
+
+def _read_only(values: np.ndarray) -> np.ndarray:
+    """Returns an array that is kept and given out, which can no longer be written."""
+    values.flags.writeable = False
+    return values
 
 
 def _sum(weights: np.ndarray) -> float:

@@ -43,6 +43,9 @@ class TreeEstimator(Estimator):
     """Base class of HDBSCAN and SingleLinkage: computes the minimum spanning tree of X on this process, its threads, or the ranks
     of comm."""
 
+    _keeps_rows = False
+    """True if results that are computed at their first use need the rows as they were fitted."""
+
     def _tree(self, X: Any, min_samples: int, least: int) -> Forest:
         """Returns the minimum spanning tree of X, at least `least` rows, by distances or, with min_samples above 1, mutual
         reachability distances. Collective with comm.
@@ -58,6 +61,8 @@ class TreeEstimator(Estimator):
         if isinstance(self.metric, str) and self.metric == "precomputed":
             return self._tree_of_distances(X, min_samples, least)
         array = self._finite_rows(self._rows_on_all(X, self._check_rows))
+        if self._keeps_rows and getattr(self, "_ids", None) is None and _may_share(array, X):
+            array = array.copy()
         self._rows = array
         if self.comm is None:
             self._check_alone(array, least)
@@ -242,6 +247,13 @@ class TreeEstimator(Estimator):
             "most_distances": self.most_distances,
             "forecast": self.forecast,
         }
+
+
+def _may_share(array: np.ndarray, X: Any) -> bool:
+    """Returns True unless an array, converted from data X, is known to be in memory of its own."""
+    if isinstance(X, np.ndarray):
+        return np.may_share_memory(array, X)
+    return not isinstance(X, (list, tuple))
 
 
 def scatter(values: np.ndarray | None, points: np.ndarray, ids: np.ndarray | None, comm: Any) -> np.ndarray:

@@ -108,6 +108,51 @@ def test_a_fit_to_distances_has_all_scores_but_coordinates():
         fitted.exemplars_
     with pytest.raises(merganser.UsageError, match="coordinates"):
         fitted.minimum_spanning_tree_.plot()
+    assert hasattr(alone, "exemplars_") and not hasattr(fitted, "exemplars_")
+
+
+def test_a_fit_on_workers_has_no_scores_which_hasattr_tells():
+    fitted = HDBSCAN().fit(fit(0)[0])
+    fitted._clusters = fitted._rows = fitted._points = None  # as after a fit to an array of dask
+    for name in ("outlier_scores_", "cluster_persistence_", "exemplars_", "exemplar_indices_", "relative_validity_",
+                 "minimum_spanning_tree_"):
+        assert not hasattr(fitted, name)
+        with pytest.raises(merganser.UsageError, match="array of dask"):
+            getattr(fitted, name)
+
+
+def test_the_persistence_of_a_selected_root_may_be_above_1():
+    points = np.array([0, 1, 2, 3, 4, 6, 8, 10, 12.0])[:, None]  # the last four are noise, and count in the root's stability
+    fitted = HDBSCAN(min_cluster_size=5, min_samples=1, allow_single_cluster=True).fit(points)
+    assert fitted.labels_.tolist() == [0] * 5 + [-1] * 4 and fitted.cluster_persistence_.tolist() == [7 / 5]
+    assert "may be above 1" in HDBSCAN.cluster_persistence_.__doc__
+
+
+@pytest.mark.parametrize("container", [np.array, "pandas", "transposed", list])
+def test_what_is_computed_later_does_not_depend_on_what_becomes_of_the_points(container):
+    points, fitted = fit(0)
+    fresh, own = points[:40] + 0.01, points.copy()
+    if container == "pandas":
+        own = pytest.importorskip("pandas").DataFrame(own)
+    elif container == "transposed":
+        own = np.asfortranarray(own)
+    else:
+        own = container(own)
+    mine = HDBSCAN(**fitted.get_params()).fit(own)
+    if container is list:
+        for row in own:
+            row *= 0
+    else:
+        own *= 0
+    for a, b in zip(merganser.approximate_predict(mine, fresh), merganser.approximate_predict(fitted, fresh)):
+        assert np.array_equal(a, b)
+    assert np.array_equal(merganser.all_points_membership_vectors(mine), merganser.all_points_membership_vectors(fitted))
+    assert all(map(np.array_equal, mine.exemplars_, fitted.exemplars_))
+    for given in (mine.outlier_scores_, mine.cluster_persistence_, mine.exemplars_[0], mine.exemplar_indices_[0]):
+        with pytest.raises(ValueError, match="read-only"):
+            given[0] = 7
+    mine.exemplars_.clear()
+    assert len(mine.exemplars_) == len(fitted.exemplars_)
 
 
 def test_scores_follow_the_last_fit_and_survive_pickle():

@@ -74,6 +74,11 @@ TEST(ClusterScores, persistence_is_relative_to_the_greatest_lambda) {
   EXPECT_THROW((void)persistences(small_tree(), std::vector<std::uint32_t>{1}, std::vector<double>{}), InputError);
 }
 
+TEST(ClusterScores, persistence_of_a_selected_root_may_be_above_1) {
+  const CondensedTree tree{{{0, 4, 0}}, {0, 0, 0, 0}, {1, 1, 0.5, 0.5}};  // the last two are noise
+  EXPECT_EQ(persistences(tree, std::vector<std::uint32_t>{0}, std::vector<double>{2}), std::vector<double>{1.5});
+}
+
 TEST(ClusterScores, exemplars_leave_the_leaves_last) {
   const auto found = exemplars(small_tree(), std::vector<std::uint32_t>{1, 2});
   EXPECT_EQ(found.begin, (std::vector<std::uint64_t>{0, 2, 5}));

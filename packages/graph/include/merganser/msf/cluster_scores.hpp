@@ -20,7 +20,8 @@ namespace merganser::msf {
 [[nodiscard]] std::vector<double> outlier_scores(const CondensedTree& tree);
 
 /// Computes the persistence of each selected cluster, 0 to 1: its stability, by stabilities(), as a share of what it would be if all
-/// its points stayed to the greatest lambda of the tree. 1 where that lambda is infinite or 0, and for a cluster without points.
+/// its points stayed to the greatest lambda of the tree. 1 where that lambda is infinite or 0, and for a cluster without points. Above
+/// 1 it may be for a selected root (allow_single_cluster), whose stability counts points without the label too.
 /// @param selected  cluster of the condensed tree by label, as Hdbscan::selected
 /// @param sizes     by label: number of points with that label, weighted if the tree has weights
 /// @throws InputError if these differ in length, or for a cluster that the tree does not have

@@ -152,15 +152,15 @@ void check_weights(std::span<const double> weights, std::uint64_t points) {
   if (!weights.empty() && weights.size() != points)
     throw InputError(std::to_string(weights.size()) + " weights of " + std::to_string(points) +
                      " points; allowed: one for each");
-  constexpr double kMostWeight = 1e150;  // products with lambdas, and their sums, stay finite
+  constexpr double kMaxWeight = 1e150;  // products with lambdas, and their sums, stay finite
   double total = 0;
   for (const double weight : weights) {
     if (!(weight >= 0 && std::isfinite(weight)))
       throw InputError("a weight of " + number_text(weight) + "; allowed: finite numbers from 0");
     total += weight;
   }
-  if (total > kMostWeight)
-    throw InputError("weights that add up to " + number_text(total) + "; allowed: at most " + number_text(kMostWeight));
+  if (total > kMaxWeight)
+    throw InputError("weights that add up to " + number_text(total) + "; allowed: at most " + number_text(kMaxWeight));
 }
 
 }  // namespace
