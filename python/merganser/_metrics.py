@@ -150,21 +150,45 @@ def _whitening(given: dict[str, Any]) -> np.ndarray:
 
 
 def _power_distances(a: np.ndarray, b: np.ndarray, p: float, w: np.ndarray | None) -> np.ndarray:
-    """Returns the Minkowski distances of all pairs of points, given by coordinate, added axis by axis."""
+    """Returns the Minkowski distances of all pairs of points, given by coordinate, added axis by axis. Pairs whose powers leave the
+    range of float64 are scaled by their greatest difference; others are not, since scaling would round equal sums differently."""
     if w is not None and len(w) != len(a):
         raise InputError(f"metric_params: 'w' of {len(w)} columns; allowed: of the {len(a)} of X")
     total = np.zeros((a.shape[1], b.shape[1]))
-    for axis, (x, y) in enumerate(zip(a, b)):
-        term = np.abs(x[:, None] - y) ** p
-        total += term if w is None else w[axis] * term
-    return total ** (1 / p)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        for axis, (x, y) in enumerate(zip(a, b)):
+            term = np.abs(x[:, None] - y) ** p
+            total += term if w is None else w[axis] * term
+        i, j = np.nonzero(~((total > 1e-290) & (total < 1e300)))
+        distances = total ** (1 / p)
+        if len(i):
+            distances[i, j] = _scaled_power_distances(a[:, i], b[:, j], p, np.ones(len(a)) if w is None else w ** (1 / p))
+    return distances
+
+
+def _scaled_power_distances(a: np.ndarray, b: np.ndarray, p: float, factors: np.ndarray) -> np.ndarray:
+    """Returns the Minkowski distances of pairs of points, (d, n) and (d, n) by coordinate, whose differences are multiplied by
+    factors of the axes: the powers are of differences divided by the greatest of the pair, so that they neither vanish nor
+    overflow."""
+    axes = np.flatnonzero(factors)  # a difference beyond float64 on an axis of weight 0 counts nothing
+    apart = np.abs(a[axes] - b[axes]) * factors[axes, None]
+    greatest = apart.max(axis=0, initial=0)
+    within = (greatest > 0) & np.isfinite(greatest)
+    ratios = np.divide(apart, greatest, out=np.zeros_like(apart), where=within)
+    total = np.zeros(len(greatest))
+    for ratio in ratios:
+        total += ratio ** p
+    return np.where(within, greatest * total ** (1 / p), greatest)
 
 
 def _canberra(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Returns the Canberra distances of all pairs: the sum of |x - y| / (|x| + |y|), 0 where both are 0."""
     total = np.zeros((a.shape[1], b.shape[1]))
     for x, y in zip(a, b):
-        apart, size = np.abs(x[:, None] - y), np.abs(x)[:, None] + np.abs(y)
+        with np.errstate(over="ignore"):
+            apart, size = np.abs(x[:, None] - y), np.abs(x)[:, None] + np.abs(y)
+        i, j = np.nonzero(np.isinf(size))  # a quarter of these numbers has the same ratio, exactly
+        apart[i, j], size[i, j] = np.abs(x[i] / 4 - y[j] / 4), np.abs(x[i] / 4) + np.abs(y[j] / 4)
         total += np.divide(apart, size, out=np.zeros_like(apart), where=size > 0)
     return total
 
@@ -173,9 +197,15 @@ def _braycurtis(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Returns the Bray-Curtis distances of all pairs: the sum of |x - y| by that of |x| + |y|, as scikit-learn (SciPy has |x + y|),
     0 for two rows of zeros."""
     apart, size = np.zeros((a.shape[1], b.shape[1])), np.zeros((a.shape[1], b.shape[1]))
-    for x, y in zip(a, b):
-        apart += np.abs(x[:, None] - y)
-        size += np.abs(x)[:, None] + np.abs(y)
+    with np.errstate(over="ignore"):
+        for x, y in zip(a, b):
+            apart += np.abs(x[:, None] - y)
+            size += np.abs(x)[:, None] + np.abs(y)
+    i, j = np.nonzero(np.isinf(size))
+    if len(i):  # a power of two below the number of axes scales their sums into range
+        scale = 2.0 ** -(len(a).bit_length() + 2)
+        x, y = a[:, i] * scale, b[:, j] * scale
+        apart[i, j], size[i, j] = np.abs(x - y).sum(axis=0), (np.abs(x) + np.abs(y)).sum(axis=0)
     return np.divide(apart, size, out=np.zeros_like(apart), where=size > 0)
 
 

@@ -100,6 +100,36 @@ def test_heights_of_cosines_are_half_the_squared_chord_exactly():
     assert found == pytest.approx(5e-19, rel=1e-9), "1 - cos would be 0"
 
 
+@pytest.mark.parametrize("scale", [1e-60, 1e-200, 1.0, 1e60, 1e150])
+@pytest.mark.parametrize("p, w", [(3.0, None), (7.5, None), (40.0, None), (3.0, W), (40.0, np.array([1e-300, 0.0, 2.0]))])
+def test_minkowski_distances_of_any_size_are_the_scaled_ones(scale, p, w):
+    a, b = np.ascontiguousarray(BLOBS[:20].T), np.ascontiguousarray(BLOBS[15:40].T)
+    found = _metrics._power_distances(a * scale, b * scale, p, w)
+    expected = np.zeros(found.shape)
+    for i in range(found.shape[0]):
+        for j in range(found.shape[1]):
+            apart = [0.0 if w is not None and w[k] == 0 else abs(a[k, i] - b[k, j]) * (1 if w is None else w[k] ** (1 / p))
+                     for k in range(3)]
+            most = max(apart)
+            expected[i, j] = most * scale * sum((x / most) ** p for x in apart) ** (1 / p) if most > 0 else 0
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_minkowski_distances_whose_powers_vanish_or_overflow_make_the_same_clusters():
+    plain = HDBSCAN(5, metric="minkowski", p=60).fit(BLOBS)
+    assert len(set(plain.labels_)) > 1
+    for scale in (2.0**-40, 2.0**40):
+        scaled = HDBSCAN(5, metric="minkowski", p=60).fit(BLOBS * scale)
+        np.testing.assert_array_equal(scaled.labels_, plain.labels_)
+
+
+def test_ratios_of_the_greatest_numbers_are_no_zeros():
+    a, b = np.array([[1.7e308], [1.6e308]]), np.array([[1e308, 1.2e308, -1.7e308], [1.6e308, -1e-308, 0.0]])
+    np.testing.assert_array_equal(_metrics._canberra(a, b), _metrics._canberra(a / 16, b / 16))
+    np.testing.assert_allclose(_metrics._braycurtis(a, b), _metrics._braycurtis(a / 16, b / 16), rtol=1e-15)
+    assert (_metrics._canberra(a, b) > 0).all() and (_metrics._braycurtis(a, b) > 0).all()
+
+
 def euclid(a, b):
     return float(np.sqrt(((a - b) ** 2).sum()))
 
