@@ -7,7 +7,7 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
-from ._arrays import number
+from ._arrays import nearly_equal, number
 from ._errors import InputError, UsageError
 
 SEARCHED = {
@@ -141,8 +141,10 @@ def _whitening(given: dict[str, Any]) -> np.ndarray:
     covariance V or its inverse VI. Raises UsageError unless it is symmetric and positive definite."""
     key = "VI" if given.get("VI") is not None else "V"
     matrix = np.asarray(_needed(given, key, "mahalanobis"), dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.allclose(matrix, matrix.T):
-        raise UsageError(f"metric_params: {key!r} of shape {matrix.shape}; allowed: a symmetric matrix (d, d)")
+    square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1]
+    if not square or not nearly_equal(matrix, matrix.T):
+        raise UsageError(f"metric_params: {key!r} of shape {matrix.shape}{', not symmetric' if square else ''}; allowed: a symmetric "
+                         "matrix (d, d)")
     try:
         return np.linalg.cholesky(matrix if key == "VI" else np.linalg.inv(matrix))
     except np.linalg.LinAlgError:

@@ -183,6 +183,8 @@ def test_forecasts_refuse_all_pairs():
      "metric_params: 'V' is not positive definite"),
     ({"metric": "mahalanobis", "metric_params": {"V": np.eye(3)[:2]}}, merganser.UsageError,
      r"metric_params: 'V' of shape \(2, 3\)"),
+    ({"metric": "mahalanobis", "metric_params": {"VI": 1e-9 * (np.eye(3) + np.eye(3, k=1) / 2)}}, merganser.UsageError,
+     r"metric_params: 'VI' of shape \(3, 3\), not symmetric; allowed: a symmetric matrix"),
     ({"metric": lambda a, b: np.nan}, merganser.InputError, "metric: nan between points 0 and 1; allowed: finite numbers from 0"),
     ({"metric": lambda a, b: -1.0}, merganser.InputError, "metric: -1.0 between points"),
     ({"metric": lambda a, b: "far"}, TypeError, "metric: a str between points 0 and 1; allowed: a number"),
