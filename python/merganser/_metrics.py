@@ -87,7 +87,7 @@ def parse_metric(name: Any, parameters: Any = None, p: Any = None) -> Metric:
     if name in ("minkowski", "p"):
         return _minkowski(given.get("p", p), given.get("w"))
     if name == "seuclidean":
-        return _weighted("euclidean", 1 / _positive(_needed(given, "V", name), "V", above=True))
+        return Metric("euclidean", np.sqrt(1 / _positive(_needed(given, "V", name), "V", least=_LEAST_VARIANCE)))
     if name == "mahalanobis":
         return Metric("euclidean", _whitening(given))
     if name in _PAIRS:
@@ -104,12 +104,31 @@ def _needed(given: dict[str, Any], key: str, name: str) -> Any:
     return given[key]
 
 
-def _positive(values: Any, key: str, *, above: bool = False) -> np.ndarray:
-    """Returns a parameter of a metric with a number per column. Raises UsageError for numbers below 0, or, if `above`, of 0."""
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 1 or not np.isfinite(array).all() or (array < 0).any() or (above and (array == 0).any()):
-        raise UsageError(f"metric_params: {key!r} {values!r}; allowed: a finite number "
-                         f"{'above 0' if above else 'from 0'} per column")
+_LEAST_VARIANCE = 1e-300
+"""Least variance of a column: that of smaller ones has no inverse in float64, or one that is not precise."""
+
+
+def _numbers(values: Any, key: str) -> np.ndarray:
+    """Returns a parameter of a metric as an array of float64. Raises UsageError for what are no real numbers, and for numbers that
+    are not finite."""
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of several lengths
+        array = np.asarray(None)
+    if array.dtype.kind not in "fiub":
+        raise UsageError(f"metric_params: {key!r} {values!r}; allowed: an array of real numbers")
+    array = array.astype(np.float64)
+    if not np.isfinite(array).all():
+        raise UsageError(f"metric_params: {key!r} with {array[~np.isfinite(array)][0]}; allowed: finite numbers")
+    return array
+
+
+def _positive(values: Any, key: str, *, least: float = 0) -> np.ndarray:
+    """Returns a parameter of a metric with a number per column. Raises UsageError for numbers below `least`."""
+    array = _numbers(values, key)
+    if array.ndim != 1 or (array < least).any():
+        limit = "from 0" if least == 0 else f"above 0 (from {least})"
+        raise UsageError(f"metric_params: {key!r} {values!r}; allowed: a finite number {limit} per column")
     return array
 
 
@@ -140,13 +159,18 @@ def _whitening(given: dict[str, Any]) -> np.ndarray:
     """Returns the matrix by which rows are multiplied so that their Euclidean distances are Mahalanobis distances, from the
     covariance V or its inverse VI. Raises UsageError unless it is symmetric and positive definite."""
     key = "VI" if given.get("VI") is not None else "V"
-    matrix = np.asarray(_needed(given, key, "mahalanobis"), dtype=np.float64)
+    matrix = _numbers(_needed(given, key, "mahalanobis"), key)
     square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1]
     if not square or not nearly_equal(matrix, matrix.T):
         raise UsageError(f"metric_params: {key!r} of shape {matrix.shape}{', not symmetric' if square else ''}; allowed: a symmetric "
                          "matrix (d, d)")
+    if np.abs(matrix).max(initial=0) < _LEAST_VARIANCE:
+        raise UsageError(f"metric_params: {key!r} of numbers up to {np.abs(matrix).max(initial=0)}; allowed: from {_LEAST_VARIANCE}")
     try:
-        return np.linalg.cholesky(matrix if key == "VI" else np.linalg.inv(matrix))
+        inverse = matrix if key == "VI" else np.linalg.inv(matrix)
+        if not np.isfinite(inverse).all():
+            raise UsageError(f"metric_params: the inverse of {key!r} leaves the range of float64; allowed: a covariance that has one")
+        return np.linalg.cholesky(inverse)
     except np.linalg.LinAlgError:
         raise UsageError(f"metric_params: {key!r} is not positive definite; allowed: a covariance, or its inverse") from None
 
