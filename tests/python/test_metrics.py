@@ -130,6 +130,16 @@ def test_ratios_of_the_greatest_numbers_are_no_zeros():
     assert (_metrics._canberra(a, b) > 0).all() and (_metrics._braycurtis(a, b) > 0).all()
 
 
+@pytest.mark.parametrize("metric", ["cosine", "correlation"])
+def test_rows_of_one_direction_are_joined_by_an_epsilon_above_rounding(metric):
+    directions = np.array([[0.1, 0.2, 0.3, 0.7], [0.5, 0.1, 0.9, 0.2], [0.3, 0.8, 0.1, 0.1]])
+    scales = np.random.default_rng(3).uniform(1, 30, (3, 60, 1))
+    points = (scales * directions[:, None]).reshape(180, 4)
+    labels = HDBSCAN(metric=metric, cluster_selection_epsilon=1e-14).fit(points).labels_
+    parts = [set(labels[part:part + 60]) for part in (0, 60, 120)]
+    assert [len(part) for part in parts] == [1, 1, 1] and set().union(*parts) == {0, 1, 2}
+
+
 def euclid(a, b):
     return float(np.sqrt(((a - b) ** 2).sum()))
 
