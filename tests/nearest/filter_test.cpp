@@ -107,7 +107,7 @@ TEST(Filter, finds_the_nearest_of_all_points_with_any_kind_of_vectors) {
   });
 }
 
-/// Expects that a search with the filter finds the bits of one without, and compares at most twice as many pairs of leaves.
+/// Expects that a search with the filter finds the bits of one without, and compares at most a fifth more pairs of leaves.
 void expect_no_more_visits(std::vector<nearest::IdentifiedPoint<4>> items, std::uint32_t keep) {
   const nearest::PointTree<4> tree(items, {}, 48, 4096);
   const std::vector<double> zeros(tree.size() + 16);  // core distances, with which the filter is not used
@@ -131,12 +131,12 @@ void expect_no_more_visits(std::vector<nearest::IdentifiedPoint<4>> items, std::
   EXPECT_EQ(distances[0], distances[1]);
   EXPECT_EQ(points[0], points[1]);
   EXPECT_GT(visits[0], 0);
-  EXPECT_LE(visits[1], 2 * visits[0]);
+  EXPECT_LE(visits[1] * 10, visits[0] * 12);
 }
 
 TEST(Filter, is_given_up_where_points_are_too_near_each_other_for_it) {
   for (const std::uint32_t keep : {1U, 10U}) {
-    auto items = make_cloud<4>(Kind::uniform, 6000, 4, keep);
+    auto items = make_cloud<4>(Kind::uniform, 20000, 4, keep);
     expect_no_more_visits(items, keep);
     items[5].at = {1e20, 1e20, 1e20, 1e20};
     expect_no_more_visits(items, keep);
