@@ -162,6 +162,13 @@ def _check_real(array: np.ndarray, name: str) -> None:
         raise TypeError(f"{name}: an array of {array.dtype}; allowed: real numbers")
 
 
+def nearly_equal(a: np.ndarray, b: np.ndarray) -> bool:
+    """Returns whether all numbers of two arrays are equal within 1e-5, those near 0 within 1e-8 of the greatest finite one: as
+    numpy.allclose(), whatever the unit of the numbers."""
+    with np.errstate(over="ignore"):
+        return bool(np.allclose(a, b, rtol=1e-5, atol=1e-8 * np.abs(a).max(initial=0, where=np.isfinite(a))))
+
+
 def reals(values: Any, name: str) -> np.ndarray:
     """Converts an array argument to float64 in C order of shape (n,) or (n, c), without a copy if possible. Raises InputError for
     other shapes."""

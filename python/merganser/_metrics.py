@@ -7,7 +7,7 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
-from ._arrays import number
+from ._arrays import nearly_equal, number
 from ._errors import InputError, UsageError
 
 SEARCHED = {
@@ -87,7 +87,7 @@ def parse_metric(name: Any, parameters: Any = None, p: Any = None) -> Metric:
     if name in ("minkowski", "p"):
         return _minkowski(given.get("p", p), given.get("w"))
     if name == "seuclidean":
-        return _weighted("euclidean", 1 / _positive(_needed(given, "V", name), "V", above=True))
+        return Metric("euclidean", np.sqrt(1 / _positive(_needed(given, "V", name), "V", least=_LEAST_VARIANCE)))
     if name == "mahalanobis":
         return Metric("euclidean", _whitening(given))
     if name in _PAIRS:
@@ -104,12 +104,31 @@ def _needed(given: dict[str, Any], key: str, name: str) -> Any:
     return given[key]
 
 
-def _positive(values: Any, key: str, *, above: bool = False) -> np.ndarray:
-    """Returns a parameter of a metric with a number per column. Raises UsageError for numbers below 0, or, if `above`, of 0."""
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 1 or not np.isfinite(array).all() or (array < 0).any() or (above and (array == 0).any()):
-        raise UsageError(f"metric_params: {key!r} {values!r}; allowed: a finite number "
-                         f"{'above 0' if above else 'from 0'} per column")
+_LEAST_VARIANCE = 1e-300
+"""Least variance of a column: that of smaller ones has no inverse in float64, or one that is not precise."""
+
+
+def _numbers(values: Any, key: str) -> np.ndarray:
+    """Returns a parameter of a metric as an array of float64. Raises UsageError for what are no real numbers, and for numbers that
+    are not finite."""
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of several lengths
+        array = np.asarray(None)
+    if array.dtype.kind not in "fiub":
+        raise UsageError(f"metric_params: {key!r} {values!r}; allowed: an array of real numbers")
+    array = array.astype(np.float64)
+    if not np.isfinite(array).all():
+        raise UsageError(f"metric_params: {key!r} with {array[~np.isfinite(array)][0]}; allowed: finite numbers")
+    return array
+
+
+def _positive(values: Any, key: str, *, least: float = 0) -> np.ndarray:
+    """Returns a parameter of a metric with a number per column. Raises UsageError for numbers below `least`."""
+    array = _numbers(values, key)
+    if array.ndim != 1 or (array < least).any():
+        limit = "from 0" if least == 0 else f"above 0 (from {least})"
+        raise UsageError(f"metric_params: {key!r} {values!r}; allowed: a finite number {limit} per column")
     return array
 
 
@@ -140,31 +159,62 @@ def _whitening(given: dict[str, Any]) -> np.ndarray:
     """Returns the matrix by which rows are multiplied so that their Euclidean distances are Mahalanobis distances, from the
     covariance V or its inverse VI. Raises UsageError unless it is symmetric and positive definite."""
     key = "VI" if given.get("VI") is not None else "V"
-    matrix = np.asarray(_needed(given, key, "mahalanobis"), dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.allclose(matrix, matrix.T):
-        raise UsageError(f"metric_params: {key!r} of shape {matrix.shape}; allowed: a symmetric matrix (d, d)")
+    matrix = _numbers(_needed(given, key, "mahalanobis"), key)
+    square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1]
+    if not square or not nearly_equal(matrix, matrix.T):
+        raise UsageError(f"metric_params: {key!r} of shape {matrix.shape}{', not symmetric' if square else ''}; allowed: a symmetric "
+                         "matrix (d, d)")
+    if np.abs(matrix).max(initial=0) < _LEAST_VARIANCE:
+        raise UsageError(f"metric_params: {key!r} of numbers up to {np.abs(matrix).max(initial=0)}; allowed: from {_LEAST_VARIANCE}")
     try:
-        return np.linalg.cholesky(matrix if key == "VI" else np.linalg.inv(matrix))
+        inverse = matrix if key == "VI" else np.linalg.inv(matrix)
+        if not np.isfinite(inverse).all():
+            raise UsageError(f"metric_params: the inverse of {key!r} leaves the range of float64; allowed: a covariance that has one")
+        return np.linalg.cholesky(inverse)
     except np.linalg.LinAlgError:
         raise UsageError(f"metric_params: {key!r} is not positive definite; allowed: a covariance, or its inverse") from None
 
 
 def _power_distances(a: np.ndarray, b: np.ndarray, p: float, w: np.ndarray | None) -> np.ndarray:
-    """Returns the Minkowski distances of all pairs of points, given by coordinate, added axis by axis."""
+    """Returns the Minkowski distances of all pairs of points, given by coordinate, added axis by axis. Pairs whose powers leave the
+    range of float64 are scaled by their greatest difference; others are not, since scaling would round equal sums differently."""
     if w is not None and len(w) != len(a):
         raise InputError(f"metric_params: 'w' of {len(w)} columns; allowed: of the {len(a)} of X")
     total = np.zeros((a.shape[1], b.shape[1]))
-    for axis, (x, y) in enumerate(zip(a, b)):
-        term = np.abs(x[:, None] - y) ** p
-        total += term if w is None else w[axis] * term
-    return total ** (1 / p)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        for axis, (x, y) in enumerate(zip(a, b)):
+            term = np.abs(x[:, None] - y) ** p
+            total += term if w is None else w[axis] * term
+        i, j = np.nonzero(~((total > 1e-290) & (total < 1e300)))
+        distances = total ** (1 / p)
+        if len(i):
+            distances[i, j] = _scaled_power_distances(a[:, i], b[:, j], p, np.ones(len(a)) if w is None else w ** (1 / p))
+    return distances
+
+
+def _scaled_power_distances(a: np.ndarray, b: np.ndarray, p: float, factors: np.ndarray) -> np.ndarray:
+    """Returns the Minkowski distances of pairs of points, (d, n) and (d, n) by coordinate, whose differences are multiplied by
+    factors of the axes: the powers are of differences divided by the greatest of the pair, so that they neither vanish nor
+    overflow."""
+    axes = np.flatnonzero(factors)  # a difference beyond float64 on an axis of weight 0 counts nothing
+    apart = np.abs(a[axes] - b[axes]) * factors[axes, None]
+    greatest = apart.max(axis=0, initial=0)
+    within = (greatest > 0) & np.isfinite(greatest)
+    ratios = np.divide(apart, greatest, out=np.zeros_like(apart), where=within)
+    total = np.zeros(len(greatest))
+    for ratio in ratios:
+        total += ratio ** p
+    return np.where(within, greatest * total ** (1 / p), greatest)
 
 
 def _canberra(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Returns the Canberra distances of all pairs: the sum of |x - y| / (|x| + |y|), 0 where both are 0."""
     total = np.zeros((a.shape[1], b.shape[1]))
     for x, y in zip(a, b):
-        apart, size = np.abs(x[:, None] - y), np.abs(x)[:, None] + np.abs(y)
+        with np.errstate(over="ignore"):
+            apart, size = np.abs(x[:, None] - y), np.abs(x)[:, None] + np.abs(y)
+        i, j = np.nonzero(np.isinf(size))  # a quarter of these numbers has the same ratio, exactly
+        apart[i, j], size[i, j] = np.abs(x[i] / 4 - y[j] / 4), np.abs(x[i] / 4) + np.abs(y[j] / 4)
         total += np.divide(apart, size, out=np.zeros_like(apart), where=size > 0)
     return total
 
@@ -173,9 +223,15 @@ def _braycurtis(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Returns the Bray-Curtis distances of all pairs: the sum of |x - y| by that of |x| + |y|, as scikit-learn (SciPy has |x + y|),
     0 for two rows of zeros."""
     apart, size = np.zeros((a.shape[1], b.shape[1])), np.zeros((a.shape[1], b.shape[1]))
-    for x, y in zip(a, b):
-        apart += np.abs(x[:, None] - y)
-        size += np.abs(x)[:, None] + np.abs(y)
+    with np.errstate(over="ignore"):
+        for x, y in zip(a, b):
+            apart += np.abs(x[:, None] - y)
+            size += np.abs(x)[:, None] + np.abs(y)
+    i, j = np.nonzero(np.isinf(size))
+    if len(i):  # a power of two below the number of axes scales their sums into range
+        scale = 2.0 ** -(len(a).bit_length() + 2)
+        x, y = a[:, i] * scale, b[:, j] * scale
+        apart[i, j], size[i, j] = np.abs(x - y).sum(axis=0), (np.abs(x) + np.abs(y)).sum(axis=0)
     return np.divide(apart, size, out=np.zeros_like(apart), where=size > 0)
 
 

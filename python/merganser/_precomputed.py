@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import number
+from ._arrays import nearly_equal, number
 from ._errors import InputError
 from ._pairs import previous
 from ._trees import Forest, minimum_spanning_forest
@@ -34,7 +34,7 @@ def check_distances(distances: np.ndarray, min_samples: int) -> None:
         raise InputError(f"min_samples: {min_samples}; allowed: at most the {n} points")
     if (distances < 0).any():
         raise InputError(f"X: a distance of {distances.min()}; allowed: 0 and more")
-    if not np.allclose(distances, distances.T):
+    if not nearly_equal(distances, distances.T):
         raise InputError(_UNEQUAL)
 
 
@@ -103,7 +103,7 @@ def sparse_distances(X: Any) -> Any:
     other = matrix.T.tocsr()
     other.sort_indices()
     if not (np.array_equal(matrix.indptr, other.indptr) and np.array_equal(matrix.indices, other.indices)
-            and np.allclose(data, other.data)):
+            and nearly_equal(data, other.data)):
         raise InputError(_UNEQUAL)
     return matrix
 

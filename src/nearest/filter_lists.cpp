@@ -248,7 +248,8 @@ void FilterPoints::begin(int axes, double extent) {
 void FilterPoints::add(const LeafPoints& points, const double* lower, const double* upper, std::uint32_t begin,
                        std::uint32_t end) {
   constexpr float kFarAway = 1e18F;  // coordinate of no point, whose square is finite
-  Leaf leaf{coordinates_.size(), begin, end - begin, (end - begin + kFilterGroup - 1) / kFilterGroup * kFilterGroup, 0};
+  Leaf leaf{
+      coordinates_.size(), begin, end - begin, (end - begin + kFilterGroup - 1) / kFilterGroup * kFilterGroup, 0, 0};
   coordinates_.resize(leaf.offset + static_cast<std::size_t>(axes_) * leaf.room, kFarAway);
   float* to = coordinates_.data() + leaf.offset;
   double corner2 = 0;
@@ -261,6 +262,7 @@ void FilterPoints::add(const LeafPoints& points, const double* lower, const doub
       to[i] = static_cast<float>((points.axis[static_cast<std::size_t>(a)][begin + i] - centre) * scale_);
   }
   leaf.slack = static_cast<float>(corner2 * 0x1p-29) + 1e-35F;  // the latter for squares below the least normal number
+  leaf.corner2 = static_cast<float>(corner2);
   leaves_.push_back(leaf);
 }
 
@@ -269,6 +271,7 @@ void FilterQueries::begin(const LeafPoints& points, const FilterPoints& copy, co
   first = leaf.begin;
   count = leaf.count;
   slack = leaf.slack;
+  harmless = leaf.corner2 * 0x1p-12F;
   std::copy_n(centre_of_leaf, copy.axes(), centre);
   const float* from = copy.coordinates(leaf);
   for (int a = 0; a < copy.axes(); ++a, from += leaf.room) {

@@ -20,7 +20,13 @@ class LeafSearch {
         keep_((search.keep + 7) / 8 * 8),
         wanted_(search.keep),
         leaves_(leaf_points(tree, search.core)),
-        copy_(copy) {}
+        copy_(copy),
+        count_(search.visits) {}
+  LeafSearch(const LeafSearch&) = delete;
+  LeafSearch& operator=(const LeafSearch&) = delete;
+  ~LeafSearch() {
+    if (count_ != nullptr) *count_ += visits_;
+  }
 
   /// Finds the nearest neighbours of the points of a leaf: scans the leaf itself, then the sibling subtrees on the way to the root,
   /// so that near boxes come first and shrink the search radius early. The result is valid until the next call.
@@ -61,13 +67,17 @@ class LeafSearch {
     const auto& nodes = tree_.nodes();
     const Bounds<D>& from = nodes[leaf].box;
     scan(nodes[leaf]);
+    ++visits_;
     for (std::uint32_t child = leaf; child != 0; child = nodes[child].parent) {
       const std::uint32_t parent = nodes[child].parent;
       visit_leaves(
           nodes, nodes[parent].right == child ? parent + 1 : nodes[parent].right, todo_,
           [&](const Bounds<D>& box) { return tree_.metric().distance2(from, box); },
           [&](double d2) { return d2 <= worst_; }, [](std::uint32_t) { return true; },
-          [&](std::uint32_t near, double) { scan(nodes[near]); });
+          [&](std::uint32_t near, double) {
+            scan(nodes[near]);
+            ++visits_;
+          });
     }
   }
 
@@ -85,9 +95,10 @@ class LeafSearch {
     visit_all(leaf, [this](const Node& near) {
       const auto other = copy_->leaf_of(static_cast<std::uint32_t>(&near - tree_.nodes().data()));
       filter_leaf(*copy_, other, near.box.lower.data(), near.box.upper.data(), filter_);
-      worst_ = static_cast<double>(filter_.worst) / copy_->scale() / copy_->scale();
+      // Without the filter no leaf is visited for the slack alone: nothing else is visited with it.
+      worst_ = filter_.blind() ? -1 : static_cast<double>(filter_.worst) / copy_->scale() / copy_->scale();
     });
-    const bool found = select_exactly();
+    const bool found = worst_ >= 0 && select_exactly();
     misses_ = found ? misses_ / 2 : std::min(2 * misses_ + 1, 63U);
     if (!found) skip_ = misses_;
     return found;
@@ -148,7 +159,9 @@ class LeafSearch {
   std::vector<std::uint64_t> point_;  // neighbours, as numbers of points of the tree
   std::vector<double> limit_;         // by point: distance that a further neighbour must not exceed
   std::vector<Visit> todo_;           // stack of the traversal
-  double worst_ = 0;                  // greatest limit of the points of the leaf
+  double worst_ = 0;                  // greatest limit of the points of the leaf; negative: no further leaf is visited
+  std::int64_t visits_ = 0;           // leaves that were compared with the leaves of queries
+  std::atomic<std::int64_t>* count_;  // where visits_ is added at the end; null: nowhere
 };
 
 }  // namespace

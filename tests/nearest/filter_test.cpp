@@ -4,6 +4,7 @@
 #include <hwy/targets.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <vector>
 
@@ -104,6 +105,46 @@ TEST(Filter, finds_the_nearest_of_all_points_with_any_kind_of_vectors) {
         expect_nearest<16>(kind, 200, 13, keep, ++seed);
       }
   });
+}
+
+/// Expects that a search with the filter finds the bits of one without, and compares at most a fifth more pairs of leaves.
+void expect_no_more_visits(std::vector<nearest::IdentifiedPoint<4>> items, std::uint32_t keep) {
+  const nearest::PointTree<4> tree(items, {}, 48, 4096);
+  const std::vector<double> zeros(tree.size() + 16);  // core distances, with which the filter is not used
+  std::vector<double> distances[2];
+  std::vector<std::uint64_t> points[2];
+  std::atomic<std::int64_t> visits[2] = {0, 0};
+  for (const std::size_t filtered : {0U, 1U}) {
+    distances[filtered].resize(std::size_t{tree.size()} * keep);
+    points[filtered].resize(distances[filtered].size());
+    nearest::NeighbourSearch search{keep, filtered == 0 ? zeros.data() : nullptr, 1};
+    search.visits = &visits[filtered];
+    nearest::find_neighbours(tree, search, [&](const nearest::LeafResult& found) {
+      for (std::uint32_t q = 0; q < found.count; ++q)
+        for (std::uint32_t i = 0; i < keep; ++i) {
+          const std::size_t to = std::size_t{found.first + q} * keep + i;
+          distances[filtered][to] = found.distance2[std::size_t{q} * found.row + i];
+          points[filtered][to] = found.point[std::size_t{q} * found.row + i];
+        }
+    });
+  }
+  EXPECT_EQ(distances[0], distances[1]);
+  EXPECT_EQ(points[0], points[1]);
+  EXPECT_GT(visits[0], 0);
+  EXPECT_LE(visits[1] * 10, visits[0] * 12);
+}
+
+TEST(Filter, is_given_up_where_points_are_too_near_each_other_for_it) {
+  for (const std::uint32_t keep : {1U, 10U}) {
+    auto items = make_cloud<4>(Kind::uniform, 20000, 4, keep);
+    expect_no_more_visits(items, keep);
+    items[5].at = {1e20, 1e20, 1e20, 1e20};
+    expect_no_more_visits(items, keep);
+    for (std::size_t i = 0; i < items.size(); ++i)  // on scales from 1e-25 to 1
+      for (double& x : items[i].at) x = (x - 0.5) * std::pow(10.0, -25.0 * static_cast<double>(i % 1000) / 1000);
+    items[5].at = {};
+    expect_no_more_visits(items, keep);
+  }
 }
 
 TEST(Filter, leaves_room_in_lists_of_few_points) {

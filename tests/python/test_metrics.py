@@ -100,6 +100,46 @@ def test_heights_of_cosines_are_half_the_squared_chord_exactly():
     assert found == pytest.approx(5e-19, rel=1e-9), "1 - cos would be 0"
 
 
+@pytest.mark.parametrize("scale", [1e-60, 1e-200, 1.0, 1e60, 1e150])
+@pytest.mark.parametrize("p, w", [(3.0, None), (7.5, None), (40.0, None), (3.0, W), (40.0, np.array([1e-300, 0.0, 2.0]))])
+def test_minkowski_distances_of_any_size_are_the_scaled_ones(scale, p, w):
+    a, b = np.ascontiguousarray(BLOBS[:20].T), np.ascontiguousarray(BLOBS[15:40].T)
+    found = _metrics._power_distances(a * scale, b * scale, p, w)
+    expected = np.zeros(found.shape)
+    for i in range(found.shape[0]):
+        for j in range(found.shape[1]):
+            apart = [0.0 if w is not None and w[k] == 0 else abs(a[k, i] - b[k, j]) * (1 if w is None else w[k] ** (1 / p))
+                     for k in range(3)]
+            most = max(apart)
+            expected[i, j] = most * scale * sum((x / most) ** p for x in apart) ** (1 / p) if most > 0 else 0
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_minkowski_distances_whose_powers_vanish_or_overflow_make_the_same_clusters():
+    plain = HDBSCAN(5, metric="minkowski", p=60).fit(BLOBS)
+    assert len(set(plain.labels_)) > 1
+    for scale in (2.0**-40, 2.0**40):
+        scaled = HDBSCAN(5, metric="minkowski", p=60).fit(BLOBS * scale)
+        np.testing.assert_array_equal(scaled.labels_, plain.labels_)
+
+
+def test_ratios_of_the_greatest_numbers_are_no_zeros():
+    a, b = np.array([[1.7e308], [1.6e308]]), np.array([[1e308, 1.2e308, -1.7e308], [1.6e308, -1e-308, 0.0]])
+    np.testing.assert_array_equal(_metrics._canberra(a, b), _metrics._canberra(a / 16, b / 16))
+    np.testing.assert_allclose(_metrics._braycurtis(a, b), _metrics._braycurtis(a / 16, b / 16), rtol=1e-15)
+    assert (_metrics._canberra(a, b) > 0).all() and (_metrics._braycurtis(a, b) > 0).all()
+
+
+@pytest.mark.parametrize("metric", ["cosine", "correlation"])
+def test_rows_of_one_direction_are_joined_by_an_epsilon_above_rounding(metric):
+    directions = np.array([[0.1, 0.2, 0.3, 0.7], [0.5, 0.1, 0.9, 0.2], [0.3, 0.8, 0.1, 0.1]])
+    scales = np.random.default_rng(3).uniform(1, 30, (3, 60, 1))
+    points = (scales * directions[:, None]).reshape(180, 4)
+    labels = HDBSCAN(metric=metric, cluster_selection_epsilon=1e-14).fit(points).labels_
+    parts = [set(labels[part:part + 60]) for part in (0, 60, 120)]
+    assert [len(part) for part in parts] == [1, 1, 1] and set().union(*parts) == {0, 1, 2}
+
+
 def euclid(a, b):
     return float(np.sqrt(((a - b) ** 2).sum()))
 
@@ -149,10 +189,28 @@ def test_forecasts_refuse_all_pairs():
     ({"metric": "seuclidean"}, merganser.UsageError, "metric_params: no 'V' with metric 'seuclidean'"),
     ({"metric": "seuclidean", "metric_params": {"V": [1, 0, 1]}}, merganser.UsageError,
      "metric_params: 'V' .*; allowed: .* above 0"),
+    ({"metric": "seuclidean", "metric_params": {"V": [1, 1e-320, 1]}}, merganser.UsageError,
+     r"metric_params: 'V' .*1e-320.*; allowed: .* above 0 \(from 1e-300\)"),
+    ({"metric": "seuclidean", "metric_params": {"V": "abc"}}, merganser.UsageError,
+     "metric_params: 'V' 'abc'; allowed: an array of real numbers"),
+    ({"metric": "euclidean", "metric_params": {"w": [[1], [1, 2]]}}, merganser.UsageError,
+     "metric_params: 'w' .*; allowed: an array of real numbers"),
+    ({"metric": "seuclidean", "metric_params": {"V": [1, np.nan, 1]}}, merganser.UsageError,
+     "metric_params: 'V' with nan; allowed: finite numbers"),
+    ({"metric": "mahalanobis", "metric_params": {"V": np.diag([1, np.inf, 1])}}, merganser.UsageError,
+     "metric_params: 'V' with inf; allowed: finite numbers"),
+    ({"metric": "mahalanobis", "metric_params": {"VI": np.diag([1, np.nan, 1])}}, merganser.UsageError,
+     "metric_params: 'VI' with nan; allowed: finite numbers"),
+    ({"metric": "mahalanobis", "metric_params": {"V": 1e-320 * np.eye(3)}}, merganser.UsageError,
+     "metric_params: 'V' of numbers up to 1e-320; allowed: from 1e-300"),
+    ({"metric": "mahalanobis", "metric_params": {"V": np.diag([1, 1e-320, 1])}}, merganser.UsageError,
+     "metric_params: .*'V'.*allowed: a covariance"),
     ({"metric": "mahalanobis", "metric_params": {"V": -np.eye(3)}}, merganser.UsageError,
      "metric_params: 'V' is not positive definite"),
     ({"metric": "mahalanobis", "metric_params": {"V": np.eye(3)[:2]}}, merganser.UsageError,
      r"metric_params: 'V' of shape \(2, 3\)"),
+    ({"metric": "mahalanobis", "metric_params": {"VI": 1e-9 * (np.eye(3) + np.eye(3, k=1) / 2)}}, merganser.UsageError,
+     r"metric_params: 'VI' of shape \(3, 3\), not symmetric; allowed: a symmetric matrix"),
     ({"metric": lambda a, b: np.nan}, merganser.InputError, "metric: nan between points 0 and 1; allowed: finite numbers from 0"),
     ({"metric": lambda a, b: -1.0}, merganser.InputError, "metric: -1.0 between points"),
     ({"metric": lambda a, b: "far"}, TypeError, "metric: a str between points 0 and 1; allowed: a number"),

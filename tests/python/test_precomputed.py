@@ -69,6 +69,20 @@ def test_sparse_distances_are_refused_by_what_is_wrong(change, text):
             estimator.fit(change(NEAR))
 
 
+@pytest.mark.parametrize("scale", [1e-12, 1e-9, 1.0, 1e9, 1e-300])
+def test_distances_are_symmetric_whatever_their_unit(scale):
+    for matrix in (DISTANCES, sparse.csr_matrix(NEAR)):
+        bent = matrix.copy()
+        bent[3, 7] = 1.5 * bent[3, 7] + 0.25
+        bent[7, 3] = 0.5 * bent[7, 3] + 0.25
+        for estimator in (HDBSCAN(6, 3, metric="precomputed"), SingleLinkage(3, metric="precomputed")):
+            with pytest.raises(merganser.InputError, match="values that are not symmetric"):
+                estimator.fit(bent * scale)
+            rounded = matrix * scale
+            rounded[3, 7] *= 1 + 1e-9
+            assert (estimator.fit(rounded).labels_ == estimator.fit(matrix * scale).labels_).all()
+
+
 def test_infinite_distances_are_scikit_learns():
     holes = np.where(DISTANCES < 1.2, DISTANCES, np.inf)
     for samples in (1, 4):

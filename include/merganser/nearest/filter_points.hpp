@@ -28,7 +28,8 @@ class FilterPoints {
     std::uint32_t begin;  ///< number of the first point in the tree
     std::uint32_t count;  ///< number of points
     std::uint32_t room;   ///< `count` rounded up to a multiple of kFilterGroup
-    float slack;  ///< bound of the absolute error of a squared distance to one of the points, R^2 2^-29 and more
+    float slack;    ///< bound of the absolute error of a squared distance to one of the points, R^2 2^-29 and more
+    float corner2;  ///< R^2, the squared distance of the corners of the box from its centre
   };
 
   /// Makes an empty copy.
@@ -88,6 +89,7 @@ struct FilterQueries {
   std::uint32_t first = 0;                    ///< number of the first query in the tree
   std::uint32_t count = 0;                    ///< number of queries, up to kMaxLeafPoints
   float slack = 0;                            ///< greatest slack of the leaves compared so far
+  float harmless = 0;                         ///< slack that is small next to the leaf, whatever the limits
   float worst = 0;                            ///< greatest limit of all queries
   double centre[kMaxAxes];                    ///< centre of the leaf's box
   double place[kMaxLeafPoints][kMaxAxes];     ///< coordinates by query and axis
@@ -97,6 +99,9 @@ struct FilterQueries {
   /// Takes the points of a leaf as queries without limits.
   void begin(const LeafPoints& points, const FilterPoints& copy, const FilterPoints::Leaf& leaf,
              const double* centre_of_leaf);
+  /// Returns whether the slack, not the distances found, makes the greatest limit: then the search would visit leaves without end
+  /// that exact distances exclude, and costs less without the filter.
+  [[nodiscard]] bool blind() const { return worst >= 0 && slack > harmless && slack > worst / 2; }
 };
 
 /// Search for the nearest points of other components to points of one leaf.

@@ -1,5 +1,7 @@
 #pragma once
 /// k nearest neighbours of all points of a rank's tree of boxes (all-kNN), multithreaded.
+#include <atomic>
+#include <cstdint>
 #include <functional>
 
 #include "merganser/nearest/leaf_scan.hpp"
@@ -40,6 +42,8 @@ struct NeighbourSearch {
   int threads;         ///< threads that share the leaves
   std::function<void(double)> progress =
       {};  ///< called by the calling thread with the share done, 0 to 1; may be empty
+  std::atomic<std::int64_t>* visits =
+      nullptr;  ///< the number of pairs of leaves that are compared is added; null: it is not
 };
 
 namespace detail {

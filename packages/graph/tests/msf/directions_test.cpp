@@ -194,6 +194,8 @@ TEST(TreesOfDirections, need_rows_with_one) {
     EXPECT_NE(refusal_of(metric, {1, 0, 1}, true).find("distances with periodic axes; allowed: none"),
               std::string::npos);
   EXPECT_EQ(refusal_of(D::cosine, {1e150, 1e150, 1e150, 1e-100, 0, 0}, false), "");
+  for (const auto metric : {D::cosine, D::correlation})  // small rows have directions too
+    EXPECT_EQ(refusal_of(metric, {1e-145, 2e-145, 0, 3e-310, 0, 1e-310}, false), "");
 }
 
 }  // namespace

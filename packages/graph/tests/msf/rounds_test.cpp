@@ -184,6 +184,24 @@ TEST(LocalRoundsTest, on_one_rank_make_the_whole_tree_whatever_the_length_of_the
   });
 }
 
+TEST(LocalRoundsTest, give_up_the_filter_where_a_far_point_leaves_it_no_digits) {
+  test::on_threads(1, [](comm::Transport& t) {
+    for (const int min_samples : {1, 4}) {
+      auto swarm = test::make_swarm("uniform", 4, 1500, 77);
+      std::int64_t visits[2];
+      for (const bool far : {false, true}) {
+        if (far) swarm.at[5].assign(4, 1e20);
+        auto state = begun<4>(swarm, min_samples, 2, t);
+        (void)local_rounds(state, {});
+        EXPECT_EQ(test::sorted(state.edges), test::compute_tree(swarm, min_samples));
+        visits[far ? 1 : 0] = state.visits;
+      }
+      EXPECT_GT(visits[0], 1000) << "the filter is used";
+      EXPECT_LE(visits[1], 2 * visits[0]);
+    }
+  });
+}
+
 TEST(LocalRoundsTest, edges_not_shorter_than_the_way_to_other_ranks_are_left_to_them) {
   test::on_threads(1, [](comm::Transport& t) {
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {

@@ -11,7 +11,8 @@ class BoruvkaState<D>::FilteredSearch final : public nearest::OutsideSearch {
   FilteredSearch(BoruvkaState& state, const std::vector<Key>& ceiling) : state_(state), ceiling_(ceiling) {}
 
   /// Searches for the points of a leaf of the tree that need it, and stores their new bounds.
-  void run(std::uint32_t leaf) {
+  /// @return false where the filter cannot tell distances apart; then no bound is stored, but edges that were found are kept
+  [[nodiscard]] bool run(std::uint32_t leaf) {
     const auto& nodes = state_.tree.nodes();
     const auto& node = nodes[leaf];
     begin(state_.scan, state_.filter_, state_.filter_.leaf_of(leaf), state_.component.data());
@@ -22,8 +23,11 @@ class BoruvkaState<D>::FilteredSearch final : public nearest::OutsideSearch {
       pending_[count_++] = v;
       if (state_.core_or_zero(v) <= most.d2) set_limit(v - node.begin, most.d2);
     }
-    visit_near(leaf);
+    if (!queries.blind()) visit_near(leaf);
+    // Only a search that was finished bounds distances from below. Edges found before are edges all the same, and stay the best.
+    if (queries.blind()) return false;
     for (std::uint32_t i = 0; i < count_; ++i) finish(pending_[i]);
+    return true;
   }
 
   void offer(std::uint32_t q, std::uint32_t point) override {
@@ -57,6 +61,7 @@ class BoruvkaState<D>::FilteredSearch final : public nearest::OutsideSearch {
     const std::uint32_t common = state_.node_component[leaf];
     const auto open = [&](std::uint32_t node) { return common == kNone || state_.node_component[node] != common; };
     const auto scan = [&](std::uint32_t near) {
+      ++state_.visits;
       visit(state_.filter_.leaf_of(near), nodes[near].box.lower.data(), nodes[near].box.upper.data());
     };
     if (open(leaf)) scan(leaf);
@@ -65,8 +70,9 @@ class BoruvkaState<D>::FilteredSearch final : public nearest::OutsideSearch {
       if (!open(parent)) continue;
       visit_leaves(
           nodes, nodes[parent].right == child ? parent + 1 : nodes[parent].right, state_.todo,
-          [&](const Bounds<D>& box) { return metric.distance2(from, box); }, [&](double d2) { return d2 <= reach(); },
-          open, [&](std::uint32_t near, double) { scan(near); });
+          [&](const Bounds<D>& box) { return metric.distance2(from, box); },
+          [&](double d2) { return d2 <= reach() && !queries.blind(); }, open,
+          [&](std::uint32_t near, double) { scan(near); });
     }
   }
 
@@ -102,11 +108,11 @@ class BoruvkaState<D>::FilteredSearch final : public nearest::OutsideSearch {
 };
 
 template <std::size_t D>
-void BoruvkaState<D>::search_filtered(std::uint32_t leaf, const std::vector<Key>& ceiling) {
-  FilteredSearch(*this, ceiling).run(leaf);
+bool BoruvkaState<D>::search_filtered(std::uint32_t leaf, const std::vector<Key>& ceiling) {
+  return FilteredSearch(*this, ceiling).run(leaf);
 }
 
-#define MERGANSER_MEMBER(NAME, D) template void BoruvkaState<D>::NAME(std::uint32_t, const std::vector<Key>&);
+#define MERGANSER_MEMBER(NAME, D) template bool BoruvkaState<D>::NAME(std::uint32_t, const std::vector<Key>&);
 MERGANSER_FOR_AXES(MERGANSER_MEMBER, search_filtered)
 
 }  // namespace merganser::msf::euclidean

@@ -54,7 +54,7 @@ void check_space(const PointSet& points) {
 bool divide_by_length(double* row, std::size_t axes, bool centred) {
   const auto [least, greatest] = std::minmax_element(row, row + axes);
   const double largest = std::max(std::fabs(*least), std::fabs(*greatest));
-  if (largest < kZero || (centred && *least == *greatest)) return false;
+  if (largest == 0 || (centred && *least == *greatest)) return false;
   double sum = 0;
   for (std::size_t a = 0; a < axes; ++a) sum += row[a] /= largest;
   const double mean = centred ? sum / static_cast<double>(axes) : 0;

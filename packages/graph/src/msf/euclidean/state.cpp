@@ -309,8 +309,7 @@ void BoruvkaState<D>::search_below(std::uint32_t node, const std::vector<Key>& c
   const bool one = node_component[node] != kNone;
   if (one && node_needs[node] >= kFew && cannot_improve(node, ceiling)) return;
   const auto& place = tree.nodes()[node];
-  if (place.right == 0 && !filter_.empty()) {
-    search_filtered(node, ceiling);
+  if (place.right == 0 && !filter_.empty() && search_filtered(node, ceiling)) {
     update_least_bound(node);
     return;
   }

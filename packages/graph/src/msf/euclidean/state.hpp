@@ -73,6 +73,7 @@ struct BoruvkaState {
 
   std::vector<graphs::Edge24> edges;  ///< edges of the spanning tree found by this rank so far
   std::int64_t searches = 0;          ///< number of tree searches, for the report
+  std::int64_t visits = 0;            ///< number of pairs of leaves that searches with the filter compared
 
   std::vector<double> least_bound;        ///< by node, for leaves: lower bound of the bounds of its points
   std::vector<std::uint8_t> spent;        ///< by node, for leaves: 1 where a point's list had no outside neighbour left
@@ -144,8 +145,8 @@ struct BoruvkaState {
   void search_leaf(std::uint32_t leaf, const Seeker<D>& seeker, Key& least, Found& found) const;
   void record_found(std::uint32_t v, const Found& found, const Key& limit);
   /// Searches for the nearest points of other components to all points of a leaf that need it, together, with the single-precision
-  /// filter.
-  void search_filtered(std::uint32_t leaf, const std::vector<Key>& ceiling);
+  /// filter. @return false where the filter was given up; then what it found is kept, and the points are yet to be searched for
+  [[nodiscard]] bool search_filtered(std::uint32_t leaf, const std::vector<Key>& ceiling);
   class FilteredSearch;
 
   /// Result of gather_near(): leaves near the leaf for whose points searches are made, with their boxes as a structure of arrays.
