@@ -106,7 +106,7 @@ enum class Conserve : std::uint8_t {
 enum class SplitAlong : std::uint8_t {
   random,  ///< d uniform on each axis, by random numbers keyed by seed, step and id of the child. Super-particle codes
   velocity,  ///< d along the momentum, as long as it may be; at rest, or with a component that is not finite, as with `random`
-  axis,      ///< along the longest axis of the ellipsoid, as split() does: second moments are conserved too. EPIC
+  axis,  ///< along the longest axis of the ellipsoid, as split() does: second moments are conserved too. EPIC
 };
 
 /// Predicate of a merge policy on the place of a merged parcel: false where no parcel may be, as in an embedded
