@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include "tests/apps/json.hpp"
 #include "tests/apps/parcel_files.hpp"
