@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <sstream>
+#include <string_view>
 
 #include "tests/apps/json.hpp"
 #include "tests/apps/parcel_files.hpp"
