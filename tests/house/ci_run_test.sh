@@ -37,6 +37,9 @@ echo "end $1" >>events
 [ ! -f fails ] || [ "$1" != "$(cat fails)" ] || { echo "something is wrong with $1"; exit 3; }
 X
 chmod +x "$temporary/x"
+mkdir -p "$temporary/tests/io"
+printf '#!/bin/sh\n' >"$temporary/tests/io/readers.sh"
+chmod +x "$temporary/tests/io/readers.sh"
 for folder in build-races build-without; do
   printf '#!/bin/sh\nexit 0\n' >"$temporary/$folder/bin/merganser"
   chmod +x "$temporary/$folder/bin/merganser"

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdint>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser::detail {
 
 /// Returns the table kSelectedLanes.
