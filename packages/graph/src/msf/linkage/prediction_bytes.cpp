@@ -93,7 +93,7 @@ class Reader {
 };
 
 /// Throws unless a condition on the tables of a prediction model holds. @throws InputError
-void require(bool holds, const char* what) {
+void check_tables(bool holds, const char* what) {
   if (!holds) refuse(what);
 }
 
@@ -127,17 +127,17 @@ void check_places(const PredictionTables& t) {
   for (std::size_t i = 0; i < t.places.size(); ++i) {
     const double x = t.places[i];
     const double period = t.metric.periods[i % axes];
-    require(std::fabs(x) <= kMaxCoordinate && (period == kInfinity || (x >= 0 && x < period)),
-            "a coordinate out of range; allowed: within +-1e150, on periodic axes from 0 to below the period");
+    check_tables(std::fabs(x) <= kMaxCoordinate && (period == kInfinity || (x >= 0 && x < period)),
+                 "a coordinate out of range; allowed: within +-1e150, on periodic axes from 0 to below the period");
   }
   if (t.space.metric == Distance::hamming)
     for (const double x : t.places)
-      require(x == 0 || x == 1, "a coordinate that is no bit with Hamming distances; allowed: 0 and 1");
+      check_tables(x == 0 || x == 1, "a coordinate that is no bit with Hamming distances; allowed: 0 and 1");
   const bool unit = t.metric.sphere || t.space.metric == Distance::cosine || t.space.metric == Distance::correlation;
   for (std::size_t i = 0; unit && i < t.places.size(); i += axes) {
     double square = 0;
     for (std::size_t a = 0; a < axes; ++a) square += t.places[i + a] * t.places[i + a];
-    require(std::fabs(square - 1) < 1e-9, "a point off the unit sphere; allowed: on it");
+    check_tables(std::fabs(square - 1) < 1e-9, "a point off the unit sphere; allowed: on it");
   }
 }
 
@@ -145,22 +145,23 @@ void check_places(const PredictionTables& t) {
 
 void check_tables(const PredictionTables& t) {
   const std::size_t n = t.cores.size();
-  require(t.places.size() == n * t.metric.axes && t.cluster_of.size() == n && t.lambda.size() == n,
-          "tables of points of different lengths; allowed: one entry for each point");
-  require(n > 0 && t.min_samples >= 1 && t.min_samples <= n,
-          "min_samples beyond the points; allowed: from 1 to their number");
-  require(!t.parent.empty() && t.birth.size() == t.parent.size(),
-          "tables of clusters of different lengths; allowed: one entry for each cluster");
+  check_tables(t.places.size() == n * t.metric.axes && t.cluster_of.size() == n && t.lambda.size() == n,
+               "tables of points of different lengths; allowed: one entry for each point");
+  check_tables(n > 0 && t.min_samples >= 1 && t.min_samples <= n,
+               "min_samples beyond the points; allowed: from 1 to their number");
+  check_tables(!t.parent.empty() && t.birth.size() == t.parent.size(),
+               "tables of clusters of different lengths; allowed: one entry for each cluster");
   check_places(t);
-  for (const double core : t.cores) require(core >= 0, "a core distance below 0, or none; allowed: 0 and more");
-  for (const double lambda : t.lambda) require(lambda >= 0, "a lambda below 0, or none; allowed: 0 and more");
-  for (const double birth : t.birth) require(birth >= 0, "a lambda of a birth below 0, or none; allowed: 0 and more");
+  for (const double core : t.cores) check_tables(core >= 0, "a core distance below 0, or none; allowed: 0 and more");
+  for (const double lambda : t.lambda) check_tables(lambda >= 0, "a lambda below 0, or none; allowed: 0 and more");
+  for (const double birth : t.birth)
+    check_tables(birth >= 0, "a lambda of a birth below 0, or none; allowed: 0 and more");
   for (const auto c : t.cluster_of)
-    require(c < t.parent.size(), "a point of a cluster that is not there; allowed: the clusters");
+    check_tables(c < t.parent.size(), "a point of a cluster that is not there; allowed: the clusters");
   for (const auto c : t.selected)
-    require(c < t.parent.size(), "a selected cluster that is not there; allowed: the clusters");
+    check_tables(c < t.parent.size(), "a selected cluster that is not there; allowed: the clusters");
   for (std::size_t c = 1; c < t.parent.size(); ++c)
-    require(t.parent[c] < c, "a parent of a higher number; allowed: a lower one");
+    check_tables(t.parent[c] < c, "a parent of a higher number; allowed: a lower one");
 }
 
 std::string to_bytes(const PredictionTables& t) {
@@ -194,25 +195,25 @@ PredictionTables from_bytes(const std::string& bytes) {
   const std::uint64_t metric = in.number();
   const std::uint64_t angle = in.number();
   const std::uint64_t periods = in.number();
-  require(dimension >= 1 && dimension <= (1 << 16), "a dimension out of range; allowed: 1 to 65536");
-  require(metric <= static_cast<std::uint64_t>(Distance::hamming) && angle <= 1,
-          "an unknown metric; allowed: those of distances()");
+  check_tables(dimension >= 1 && dimension <= (1 << 16), "a dimension out of range; allowed: 1 to 65536");
+  check_tables(metric <= static_cast<std::uint64_t>(Distance::hamming) && angle <= 1,
+               "an unknown metric; allowed: those of distances()");
   t.space.dimension = static_cast<int>(dimension);
   t.space.metric = static_cast<Distance>(metric);
   t.space.angle = static_cast<Angle>(angle);
-  require(t.space.metric != Distance::great_circle || (dimension == 2 && periods == 0),
-          "great-circle distances of another space; allowed: latitude and longitude");
-  require(metric <= static_cast<std::uint64_t>(Distance::great_circle) || periods == 0,
-          "periodic axes with a metric that has none; allowed: with euclidean, manhattan and chebyshev");
-  require(t.space.metric != Distance::correlation || dimension > 1,
-          "correlation distances of one axis; allowed: of two and more");
-  require(periods <= dimension, "more periods than axes; allowed: one for each");
+  check_tables(t.space.metric != Distance::great_circle || (dimension == 2 && periods == 0),
+               "great-circle distances of another space; allowed: latitude and longitude");
+  check_tables(metric <= static_cast<std::uint64_t>(Distance::great_circle) || periods == 0,
+               "periodic axes with a metric that has none; allowed: with euclidean, manhattan and chebyshev");
+  check_tables(t.space.metric != Distance::correlation || dimension > 1,
+               "correlation distances of one axis; allowed: of two and more");
+  check_tables(periods <= dimension, "more periods than axes; allowed: one for each");
   for (std::uint64_t i = 0; i < periods; ++i) {
     const std::uint64_t axis = in.number();
     const double lower = in.real();
     const double length = in.real();
-    require(axis < dimension && std::isfinite(lower) && length > 0 && std::isfinite(length),
-            "a period out of range; allowed: of one of the axes, above 0");
+    check_tables(axis < dimension && std::isfinite(lower) && length > 0 && std::isfinite(length),
+                 "a period out of range; allowed: of one of the axes, above 0");
     t.space.periods.push_back({static_cast<int>(axis), lower, length});
   }
   t.metric = place_metric(t.space);
@@ -224,7 +225,7 @@ PredictionTables from_bytes(const std::string& bytes) {
   t.parent = in.array<std::uint32_t>();
   t.birth = in.array<double>();
   t.selected = in.array<std::uint32_t>();
-  require(in.ended(), "more bytes than its tables; allowed: a file as it was written");
+  check_tables(in.ended(), "more bytes than its tables; allowed: a file as it was written");
   check_tables(t);
   return t;
 }
