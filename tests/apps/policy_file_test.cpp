@@ -8,6 +8,7 @@
 #include "apps/cluster/toml.hpp"
 #include "merganser/base/error.hpp"
 #include "tests/io/folder.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace {
 
@@ -79,6 +80,13 @@ TEST(PolicyFile, an_argument_is_a_text_or_names_a_file) {
   EXPECT_EQ(policy_text(read_policy("place:member")), "place:member");
   EXPECT_THROW(static_cast<void>(read_policy("@/no/such/file.json")), InputError);
   EXPECT_THROW(static_cast<void>(read_policy("@/no/such/file.toml")), InputError);
+}
+
+TEST(PolicyFile, characters_that_the_reader_of_toml_cannot_take_are_refused) {
+  if (!merganser::app::reads_toml()) GTEST_SKIP() << "this build has no TOML";
+  const std::string wrong = test::refusal<InputError>(
+      [] { static_cast<void>(merganser::app::parse_policy_toml("a \xEF\xBB\xBE = 1\n", "p.toml")); });
+  EXPECT_NE(wrong.find("U+FE20 to U+FEFF"), std::string::npos) << wrong;
 }
 
 }  // namespace
