@@ -1,6 +1,6 @@
 // requires: apps
-/// Reads merge policies: text as `cluster --policy` gets it, and JSON. TOML is left out: toml++ 3.3 has assertions that malformed input
-/// breaks ("[ #"), which a build with assertions ends at.
+/// Reads merge policies: text as `cluster --policy` gets it, and JSON.
+// TOML is left out: toml++ 3.3 has assertions that malformed input breaks ("[ #"), which a build with assertions ends at.
 #include <optional>
 
 #include "apps/cluster/policy_file.hpp"
