@@ -22,6 +22,18 @@ std::string part_value_text(const Json& value, const std::string& where) {
   throw InputError(where + " is " + json_text(value) + "; allowed: text, a number, true, or a list of texts");
 }
 
+/// Returns the text of a part whose value is a JSON array: items joined by plus signs. @throws InputError for an item that holds one
+/// and no factor, which would be read as two
+std::string list_text(const Json& list, const std::string& where) {
+  return joined(list, "+", [&](const Json& item) {
+    std::string text = part_value_text(item, where);
+    if (text.find('+') != std::string::npos && text.find('*') == std::string::npos)
+      throw InputError(where + " has the item " + json_text(item) +
+                       "; allowed: one column an item, without a plus sign");
+    return text;
+  });
+}
+
 /// Returns the merge policy whose parts are the members of a JSON object. @throws UsageError, InputError
 MergePolicy policy_of_members(const Json& json, const std::string& name) {
   std::vector<std::pair<std::string, std::string>> parts;
@@ -31,7 +43,7 @@ MergePolicy policy_of_members(const Json& json, const std::string& name) {
     if (value.is_boolean()) {
       parts.emplace_back(part, "");
     } else if (value.is_array()) {
-      parts.emplace_back(part, joined(value, "+", [&](const Json& item) { return part_value_text(item, where); }));
+      parts.emplace_back(part, list_text(value, where));
     } else {
       parts.emplace_back(part, part_value_text(value, where));
       // A part without a value is written as true.

@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Iterable
 
 import numpy as np
 
@@ -243,15 +243,24 @@ def _to_parts(given: Any, where: str, error: type[Exception] = UsageError) -> li
             parts.append((name, ""))
             continue
         if isinstance(value, dict):
+            _refuse_plus((column for column in map(str, value) if "+" in column), at, error)
             text = "+".join(f"{column}*{_value_text(factor, at, error)}" for column, factor in value.items())
         elif isinstance(value, (list, tuple)):
-            text = "+".join(_value_text(item, at, error) for item in value)
+            items = [_value_text(item, at, error) for item in value]
+            _refuse_plus((item for item in items if "+" in item and "*" not in item), at, error)
+            text = "+".join(items)
         else:
             text = _value_text(value, at, error)
             if not text.strip():
                 raise error(f"{at} is an empty text; allowed: True, or a value")
         parts.append((name, text))
     return parts
+
+
+def _refuse_plus(columns: Iterable[str], where: str, error: type[Exception]) -> None:
+    """Raises an error for the first of `columns`, which have a plus sign and would be read as two columns."""
+    for column in columns:
+        raise error(f"{where} has the item {json.dumps(column)}; allowed: one column an item, without a plus sign")
 
 
 def _value_text(value: Any, where: str, error: type[Exception]) -> str:

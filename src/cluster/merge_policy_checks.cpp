@@ -1,8 +1,10 @@
 // Validation of merge policies (merge_policy.hpp): ranges of parts, combinations that exclude each other, columns.
+#include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/log.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/cluster/merge_policy.hpp"
 #include "src/cluster/policy_arithmetic.hpp"
@@ -19,6 +21,26 @@ void check_length(const char* name, const Length& length) {
   if (length.unit > Length::Unit::spacing)
     throw UsageError("policy: " + std::string(name) + ": unit " + std::to_string(static_cast<int>(length.unit)) +
                      "; allowed: box, cell, spacing");
+}
+
+/// Validates the name of a column: the text of a policy, which records and files hold, separates by commas and plus signs. @throws
+/// UsageError
+void check_column(const char* part, const std::string& column) {
+  const bool printable =
+      std::none_of(column.begin(), column.end(), [](unsigned char c) { return c < ' ' || c == 127; });
+  if (printable && !column.empty() && trimmed(column) == column && column.find_first_of(",+") == std::string::npos)
+    return;
+  throw UsageError("policy: " + std::string(part) + ": column '" + one_line(column) +
+                   "'; allowed: a name without commas, plus signs, control characters and blanks at its ends");
+}
+
+/// Validates the names of all columns. @throws UsageError
+void check_columns(const MergePolicy& p) {
+  if (!p.mask.empty()) check_column("mask", p.mask);  // StarFinder has its mask as an argument
+  for (const ScaledColumn& c : p.phase) check_column("phase", c.column);
+  for (const std::string& column : p.same) check_column("same", column);
+  for (const std::string& column : p.momentum) check_column("momentum", column);
+  if (!p.mass.empty()) check_column("mass", p.mass);
 }
 
 /// Validates ranges of numbers and enumerations, which a caller may have filled with anything. @throws UsageError
@@ -140,6 +162,7 @@ void check_split(const MergePolicy& p, const Schema& schema) {
 // Validation of a policy: ranges, then combinations that exclude each other.
 void check(const MergePolicy& p) {
   check_ranges(p);
+  check_columns(p);
   if (p.is_friends() && p.level_ratio > 0) exclude("friends", "level", "both say what merges; allowed: one of them");
   if (p.is_friends()) check_without_stars(p, "friends", "everything closer than the linking length is one group");
   if (p.level_ratio > 0) {

@@ -39,6 +39,19 @@ TEST(PolicyFile, what_is_no_policy_is_refused) {
   EXPECT_THROW(text_of(R"({"small": true, "crowded": "3->2"})"), UsageError);
 }
 
+TEST(PolicyFile, names_that_the_text_of_a_policy_cannot_hold_are_refused) {
+  for (const char* json :
+       {R"({"mask": "a,b"})", R"({"mask": "a+b"})", R"({"mask": " a"})", R"({"mask": "a\n"})",
+        R"({"mask": "a\u0000b"})", R"({"same": ["a", "b,c"]})", R"({"phase": "a,b*2"})",
+        R"({"conserve": "momentum", "mass": "m,n"})", R"({"conserve": "momentum", "momentum": "a+b+c,d"})"}) {
+    const std::string words = test::refusal<UsageError>([&] { text_of(json); });
+    EXPECT_NE(words.find("without commas, plus signs, control characters"), std::string::npos) << json << ": " << words;
+  }
+  const std::string words = test::refusal<InputError>([] { text_of(R"({"same": ["a+b"]})"); });
+  EXPECT_NE(words.find("'same' has the item \"a+b\"; allowed: one column an item"), std::string::npos) << words;
+  EXPECT_EQ(text_of(R"({"phase": ["ux*1e+2", "uy*0.5"]})"), "phase:ux*100+uy*0.5");
+}
+
 TEST(PolicyFile, toml_says_what_json_does) {
   if (!reads_toml()) {
     EXPECT_THROW(static_cast<void>(parse_policy_toml("", "p.toml")), InputError);
