@@ -3,9 +3,10 @@
 # merganser_add_test(module/name [RANKS 1 2 3 4 7] [LABELS fast] [TIMEOUT seconds] [LIBS target...] [NO_PLAIN] [ALONE])
 #
 # Adds name.cpp of the current folder to the program of its module, tests/test_<module>, and registers `test_<module> name`: once as
-# a plain process (not with NO_PLAIN), where ranks are threads, and with RANKS under the launcher for every number of ranks, over
-# every model of processes. ALONE: in a program of its own, tests/test_module_name, since it replaces a function of the whole
-# program.
+# a plain process (not with NO_PLAIN), where ranks are threads, and with RANKS under the launcher for every number N of ranks, over
+# every model of processes. One launch, the test module/processes.N, runs all files of the module that have N in RANKS: starting
+# processes, and ending MPI and OpenSHMEM, takes longer than most files. ALONE: in a program of its own, tests/test_module_name,
+# since it replaces a function of the whole program.
 find_package(GTest REQUIRED)
 find_path(RAPIDCHECK_INCLUDE_DIR rapidcheck.h)
 find_library(RAPIDCHECK_LIBRARY rapidcheck)
@@ -135,9 +136,30 @@ function(merganser_add_test path)
     merganser_order(${path} ${arg_LABELS})
   endif()
   foreach(n IN LISTS arg_RANKS)
-    merganser_launched_test(${path}.${n} ${n} COMMAND $<TARGET_FILE:${target}> ${name} TIMEOUT ${arg_TIMEOUT}
-                            LABELS ${module} ${arg_LABELS} processes)
+    get_property(files GLOBAL PROPERTY MERGANSER_LAUNCHED_${target}_${n})
+    set_property(GLOBAL APPEND PROPERTY MERGANSER_LAUNCHED_${target}_${n} ${name})
+    if(NOT files)  # the first of its folder; when the folder ends, all are known
+      set(arguments ${module} ${target} ${n})
+      if(arg_ALONE)
+        set(arguments ${path} ${target} ${n})
+      endif()
+      list(JOIN arguments " " arguments)
+      cmake_language(EVAL CODE "cmake_language(DEFER CALL merganser_launch_files ${arguments})")
+    endif()
   endforeach()
+endfunction()
+
+# merganser_launch_files(prefix target ranks): registers prefix/processes.N, or prefix.N for a file that is ALONE: one launch of
+# the program of a module on N ranks, with all of its files that are to run on as many.
+function(merganser_launch_files prefix target n)
+  get_property(files GLOBAL PROPERTY MERGANSER_LAUNCHED_${target}_${n})
+  set(name ${prefix}/processes.${n})
+  if(prefix MATCHES "/")
+    set(name ${prefix}.${n})
+  endif()
+  string(REGEX REPLACE "/.*" "" module ${prefix})
+  merganser_launched_test(${name} ${n} COMMAND $<TARGET_FILE:${target}> ${files} TIMEOUT ${merganser_long_limit}
+                          LABELS ${module} fast processes)
 endfunction()
 
 # merganser_refused_test(module/name): adds a test that calls which must not compile do not. name.cpp of the current folder is

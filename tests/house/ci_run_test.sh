@@ -29,8 +29,8 @@ met() { # EVENT: waits for it
   echo "there was no $1 beside it" && exit 4
 }
 case $1 in # two parts that are at work at the same time
-  build) [ "${2-}" = --preset ] || met "begin fuzz" ;;
-  fuzz) ! grep -qxF "begin packages" events || met "begin build" ;;
+  build) [ "${2-}" = --preset ] || met "begin docs" ;;
+  docs) ! grep -qxF "begin packages" events || met "begin build" ;;
 esac
 echo "end $1" >>events
 [ "$1" != test ] || echo "100% tests passed, 0 tests failed out of 7"
@@ -48,14 +48,13 @@ done
 run 0
 before "end packages" "begin format"
 before "end build" "begin test"
-before "end build" "begin sanitize"
 before "end build" "begin attack"
-for part in packages format docs build sanitizers races tests threads core python fuzz attack; do
+for part in packages format docs build tests races demo core python attack; do
   says "^=== $part: passed in"
   says "^$part +passed +[0-9]+ +[0-9]+$"
 done
 says "^docs is at work"
-for part in lint alone arm64; do
+for part in sanitize fuzz lint alone arm64; do
   ! grep -qxF "begin $part" "$temporary/events" || fail "the long part $part was begun without --all"
 done
 says "^100% tests passed, 0 tests failed out of 7"
@@ -66,7 +65,8 @@ at_once=$(awk '$1 == "begin" { n++ } $1 == "end" { n-- } n > most { most = n } E
 
 run 0 --all
 before "end build" "begin arm64"
-says "^lint +passed"
+before "end build" "begin sanitize"
+for part in lint sanitizers threads fuzz; do says "^$part +passed"; done
 says "^rest +passed"
 says "^arm64 +passed"
 
@@ -74,14 +74,14 @@ echo test >"$temporary/fails"
 run 1
 says "^=== tests: failed in"
 says "^attack +passed"
-says "^fuzz +passed"
-says "^=== The first that failed: (tests|threads) \(exit code 3\)"
+says "^docs +passed"
+says "^=== The first that failed: (tests|races|core) \(exit code 3\)"
 [ "$(tail -n 2 "$temporary/out" | head -n 1)" = "something is wrong with test" ] || fail "the failure is not told in the end"
 echo build >"$temporary/fails"
 run 1
 says "^tests +not begun +- +-$"
 says "^attack +not begun +- +-$"
-says "^fuzz +passed"
+says "^docs +passed"
 echo packages >"$temporary/fails"
 run 1
 says "^tests +not begun"

@@ -41,8 +41,8 @@ std::string file_of(const testing::TestSuite& suite) {
   return *files.begin();
 }
 
-/// Leaves of the tests those of the file NAME.cpp, among them what --gtest_filter asks for.
-void leave_those_of(const std::string& name) {
+/// Leaves of the tests those of the files NAME.cpp, among them what --gtest_filter asks for.
+void leave_those_of(const std::set<std::string>& names) {
   const auto& all = *testing::UnitTest::GetInstance();
   std::set<std::string> files;
   std::string wanted;
@@ -51,9 +51,10 @@ void leave_those_of(const std::string& name) {
     const auto& suite = *all.GetTestSuite(s);
     const std::string file = file_of(suite);
     files.insert(file);
-    (file == name ? wanted : others) += std::string(suite.name()) + ".*:";
+    (names.contains(file) ? wanted : others) += std::string(suite.name()) + ".*:";
   }
-  if (wanted.empty()) {
+  for (const std::string& name : names) {
+    if (files.contains(name)) continue;
     std::cerr << "there is no file of tests \"" << name << "\" in this program; allowed:";
     for (const auto& file : files) std::cerr << " " << file;
     std::cerr << std::endl;
@@ -68,10 +69,10 @@ void leave_those_of(const std::string& name) {
 
 }  // namespace
 
-/// `test_MODULE [NAME] [options of GoogleTest]`: the tests of tests/MODULE/NAME.cpp; of all files of the module without a name.
+/// `test_MODULE [NAME...] [options of GoogleTest]`: the tests of tests/MODULE/NAME.cpp; of all files of the module without a name.
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  if (argc > 1) leave_those_of(argv[1]);
+  if (argc > 1) leave_those_of({argv + 1, argv + argc});
   if (merganser::comm::launcher_world().rank > 0) {
     auto& listeners = testing::UnitTest::GetInstance()->listeners();
     delete listeners.Release(listeners.default_result_printer());
