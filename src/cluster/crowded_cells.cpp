@@ -13,7 +13,7 @@
 namespace merganser::cluster {
 namespace {
 
-constexpr std::int32_t kNone = -1;  // no cell
+constexpr std::int32_t kNone = -1;                                      // no cell
 constexpr std::size_t kMine = std::numeric_limits<std::size_t>::max();  // no arc: this rank
 
 }  // namespace
@@ -121,8 +121,7 @@ void CrowdedCells::tally(const Units& units, std::uint32_t i) {
 /// cells is not too large. Counts are kept over the rounds of a step.
 void CrowdedCells::gather_crowded(const Units& units, std::int64_t above) {
   const auto known = static_cast<std::uint32_t>(tallied_.size());
-  if (known == 0)
-    counts_.assign(static_cast<std::size_t>(cells_.cells[0] * cells_.cells[1] * cells_.cells[2]), 0);
+  if (known == 0) counts_.assign(static_cast<std::size_t>(cells_.cells[0] * cells_.cells[1] * cells_.cells[2]), 0);
   tallied_.resize(units.size(), {kNone, 0});
   for (const std::uint32_t i : units.changed)
     if (i < known) tally(units, i);

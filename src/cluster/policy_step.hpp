@@ -21,7 +21,7 @@ void check_policy(const ClusterOptions& options, const Schema& schema);
 
 /// Member of a star, for the place of the merged parcel.
 struct PlaceMember {
-  Site site;         ///< position and volume
+  Site site;        ///< position and volume
   std::int64_t id;  ///< id of the member
 };
 

@@ -21,11 +21,11 @@ struct UnitTree::Group {
   const std::array<double, N>* at;  // their places
   std::span<Partner> found;         // lists of the same length
   std::array<double, N> lower, upper;
-  double volume;            // least of the lookers
-  std::int64_t members;     // least of the lookers
-  std::uint32_t own;        // leaf that has been searched; links::kNone: none
-  Partner worst = {};       // greatest of the last partners
-  bool wraps = true;        // their partners may be beyond periodic faces
+  double volume;         // least of the lookers
+  std::int64_t members;  // least of the lookers
+  std::uint32_t own;     // leaf that has been searched; links::kNone: none
+  Partner worst = {};    // greatest of the last partners
+  bool wraps = true;     // their partners may be beyond periodic faces
   [[nodiscard]] std::span<Partner> list(std::size_t k) const {
     const std::size_t fan = found.size() / lookers.size();
     return found.subspan(k * fan, fan);
@@ -157,8 +157,8 @@ void UnitTree::search(Group<N>& group, std::uint32_t tree_group) const {
   for (std::size_t a = 0; a < 3; ++a)
     if (period_[a] < kInfinite) {
       const double lower = filter_->box.lower[a] + slack_[a];
-      group.wraps = group.wraps || group.lower[a] - reach < lower ||
-                    group.upper[a] + reach > lower + period_[a] - 2 * slack_[a];
+      group.wraps =
+          group.wraps || group.lower[a] - reach < lower || group.upper[a] + reach > lower + period_[a] - 2 * slack_[a];
     }
   std::uint32_t node = group.own;
   while (node != links::kNone && nodes_[node].parent != links::kNone) {

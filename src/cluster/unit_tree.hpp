@@ -130,17 +130,18 @@ class UnitTree {
   const PairFilter* filter_ = nullptr;
   const Units* units_ = nullptr;
   std::size_t axes_ = 3;
-  std::array<double, kMaxAxes> period_{};          // by axis; infinite: none
-  double slack_[3] = {};                           // bound of the rounding error of a distance along an axis
-  std::vector<double> packed_;                     // by unit
-  std::vector<std::uint32_t> slot_, leaf_;         // by unit: its slot and the node of its leaf; links::kNone: not in the tree
-  std::vector<std::uint32_t> group_;               // by unit: its group, if partners are equal in some column
-  std::array<std::vector<double>, kMaxAxes> at_;   // by slot: coordinates, columns times their factors; 16 more at the end
-  std::vector<std::int64_t> id_;                   // by slot
-  std::vector<std::uint32_t> vertex_;              // by slot
-  nearest::LeafPoints points_;                     // views at_
-  std::vector<Node> nodes_;                        // each before its children
-  std::vector<double> bounds_;                     // by node: axes_ lower and axes_ upper bounds of the units
+  std::array<double, kMaxAxes> period_{};   // by axis; infinite: none
+  double slack_[3] = {};                    // bound of the rounding error of a distance along an axis
+  std::vector<double> packed_;              // by unit
+  std::vector<std::uint32_t> slot_, leaf_;  // by unit: its slot and the node of its leaf; links::kNone: not in the tree
+  std::vector<std::uint32_t> group_;        // by unit: its group, if partners are equal in some column
+  std::array<std::vector<double>, kMaxAxes>
+      at_;                             // by slot: coordinates, columns times their factors; 16 more at the end
+  std::vector<std::int64_t> id_;       // by slot
+  std::vector<std::uint32_t> vertex_;  // by slot
+  nearest::LeafPoints points_;         // views at_
+  std::vector<Node> nodes_;            // each before its children
+  std::vector<double> bounds_;         // by node: axes_ lower and axes_ upper bounds of the units
   std::map<std::vector<double>, std::uint32_t> groups_;  // by values of the columns in which partners are equal
   std::vector<std::vector<std::uint32_t>> roots_;        // by group: nodes
 };

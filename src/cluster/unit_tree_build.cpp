@@ -19,7 +19,8 @@ template <std::size_t N>
 struct Halvings {
   static constexpr int kMaxOfAxis = 10;
   std::array<double, N> lower, scale;
-  std::array<std::vector<std::uint32_t>, N> bits_of;  // by axis and layer of cells: the bits of the number that it decides
+  std::array<std::vector<std::uint32_t>, N>
+      bits_of;  // by axis and layer of cells: the bits of the number that it decides
   int bits = 0;
 
   /// Halves the box `most` times, or as often as axes allow.

@@ -29,7 +29,9 @@ struct Rounds {
     units_.assign(all, policy_, columns_);
     tree_.build(units_, filter_);
   }
-  [[nodiscard]] bool draw(double probability) { return std::uniform_real_distribution<double>(0, 1)(random_) < probability; }
+  [[nodiscard]] bool draw(double probability) {
+    return std::uniform_real_distribution<double>(0, 1)(random_) < probability;
+  }
 
   /// Removes some units, moves some, refuses pairs, appends others as from another rank, and tells the tree.
   void change(unsigned round) {
@@ -74,7 +76,8 @@ struct Rounds {
       const auto is_refused = std::find(looking.refused.begin(), looking.refused.end(), id) != looking.refused.end();
       const Vec3 at{looking.site.x, looking.site.y, looking.site.z};
       if (!is_equal || is_refused || filter_.box.distance2(at, {s.x, s.y, s.z}) > filter_.within2 ||
-          looking.site.volume + s.volume > filter_.max_weight || looking.members + units_.members[v] > filter_.max_count)
+          looking.site.volume + s.volume > filter_.max_weight ||
+          looking.members + units_.members[v] > filter_.max_count)
         continue;
       const Partner p{metric2(filter_.box, filter_.packed, looking.site, looking.packed, s, packed.data()), id, v};
       if (p < best.back()) insert_partner(best, p);
@@ -101,8 +104,8 @@ struct Rounds {
     for (std::size_t k = 0; k < n; ++k) {
       const std::uint32_t v = lookers[k];
       const std::int64_t id = units_.parcels.id(v);
-      expect_equal(std::span(found).subspan(k * kFan, kFan), all_pairs({units_.parcels.site(v), id, units_.members[v],
-                                                                        tree_.packed(v), units_.refused(id)}));
+      expect_equal(std::span(found).subspan(k * kFan, kFan),
+                   all_pairs({units_.parcels.site(v), id, units_.members[v], tree_.packed(v), units_.refused(id)}));
     }
     const Parcels foreign = policy_parcels(cloud_, 5, 300);
     for (std::size_t i = 0; i < foreign.size(); ++i) {
