@@ -13,6 +13,7 @@
 namespace merganser::cluster {
 namespace {
 
+constexpr std::int32_t kNone = -1;                                      // no cell
 constexpr std::size_t kMine = std::numeric_limits<std::size_t>::max();  // no arc: this rank
 
 }  // namespace
@@ -49,8 +50,8 @@ std::size_t CrowdedCells::arc_of(std::int64_t cell) const {
   return static_cast<std::size_t>(at - out.begin());
 }
 
-/// Sends the members of cells that other ranks count, and stores those of this rank's cells in counted_, by cell. One wave if
-/// cells may be shared. @param make  returns the member of unit i, but for its cell
+/// Sends the members of cells that other ranks count, and stores those of this rank's cells in counted_, cell after cell. One wave if
+/// cells may be shared. @param make  returns the member of unit i, but for its cell, which is kNone if it does not count
 template <class MakeMember>
 void CrowdedCells::gather(const Parcels& parcels, const MakeMember& make) {
   counted_.clear();
@@ -59,6 +60,7 @@ void CrowdedCells::gather(const Parcels& parcels, const MakeMember& make) {
   std::size_t arc = kMine;
   for (std::uint32_t i = 0; i < parcels.size(); ++i) {
     Member m = make(i);
+    if (m.cell == kNone) continue;
     m.cell = cell_of(parcels.site(i));
     if (m.cell != last) arc = arc_of(m.cell), last = m.cell;
     if (arc == kMine) {
@@ -75,24 +77,92 @@ void CrowdedCells::gather(const Parcels& parcels, const MakeMember& make) {
       for (const Member& m : mailbox_.records<Member>(a)) counted_.push_back({m, a, index++});
     }
   }
-  std::sort(counted_.begin(), counted_.end(), [](const Counted& a, const Counted& b) {
-    return std::tie(a.member.cell, a.member.volume, a.member.id) <
-           std::tie(b.member.cell, b.member.volume, b.member.id);
-  });
+  group_by_cell();
+}
+
+/// Puts the members of a cell together: by counting where the numbers of cells are close to each other, which takes O(n), else by
+/// sorting.
+void CrowdedCells::group_by_cell() {
+  if (counted_.empty()) return;
+  const auto by_cell = [](const Counted& a, const Counted& b) { return a.member.cell < b.member.cell; };
+  const auto [least, most] = std::minmax_element(counted_.begin(), counted_.end(), by_cell);
+  const std::int64_t first = least->member.cell;
+  const auto span = static_cast<std::size_t>(most->member.cell - first) + 1;
+  if (span > 4 * counted_.size()) {
+    std::sort(counted_.begin(), counted_.end(), by_cell);
+    return;
+  }
+  const auto at = [&](const Counted& c) { return static_cast<std::size_t>(c.member.cell - first); };
+  starts_.assign(span + 1, 0);
+  for (const Counted& c : counted_) ++starts_[at(c) + 1];
+  for (std::size_t cell = 0; cell < span; ++cell) starts_[cell + 1] += starts_[cell];
+  spare_.resize(counted_.size());
+  for (const Counted& c : counted_) spare_[starts_[at(c)]++] = c;
+  std::swap(counted_, spare_);
+}
+
+/// Returns the member of a unit, but for its cell.
+CrowdedCells::Member CrowdedCells::member_of(const Units& units, std::uint32_t i) const {
+  return {0, units.parcels.site(i).volume, units.parcels.id(i), static_cast<std::int32_t>(units.count_of(i)),
+          (units.flags[i] & Units::kPassedOver) != 0};
+}
+
+/// Counts a unit in its cell, and no longer in the one where it was.
+void CrowdedCells::tally(const Units& units, std::uint32_t i) {
+  Tallied& t = tallied_[i];
+  if (t.cell != kNone) counts_[static_cast<std::size_t>(t.cell)] -= t.count;
+  t.cell = kNone;
+  if (units.gone[i] != 0) return;
+  t = {static_cast<std::int32_t>(cell_of(units.parcels.site(i))), static_cast<std::int32_t>(units.count_of(i))};
+  counts_[static_cast<std::size_t>(t.cell)] += t.count;
+}
+
+/// Stores the members of crowded cells in counted_, cell after cell, where all units of a cell are on this rank and an array of all
+/// cells is not too large. Counts are kept over the rounds of a step.
+void CrowdedCells::gather_crowded(const Units& units, std::int64_t above) {
+  const auto known = static_cast<std::uint32_t>(tallied_.size());
+  if (known == 0) counts_.assign(static_cast<std::size_t>(cells_.cells[0] * cells_.cells[1] * cells_.cells[2]), 0);
+  tallied_.resize(units.size(), {kNone, 0});
+  for (const std::uint32_t i : units.changed)
+    if (i < known) tally(units, i);
+  for (std::uint32_t i = known; i < units.size(); ++i) tally(units, i);
+  counted_.clear();
+  sent_.assign(mailbox_.graph().out.size(), {});
+  for (std::uint32_t i = 0; i < units.size(); ++i) {
+    const std::int32_t cell = tallied_[i].cell;
+    if (cell == kNone || counts_[static_cast<std::size_t>(cell)] <= above) continue;
+    Member m = member_of(units, i);
+    m.cell = cell;
+    counted_.push_back({m, links::kNone, i});
+  }
+  group_by_cell();
 }
 
 void CrowdedCells::choose(const Units& units, std::int64_t above, std::int64_t target,
                           std::vector<std::uint8_t>& looks) {
-  gather(units.parcels, [&](std::uint32_t i) {
-    return Member{0, units.parcels.site(i).volume, units.parcels.id(i), static_cast<std::int32_t>(units.count_of(i)),
-                  (units.flags[i] & Units::kPassedOver) != 0};
-  });
+  constexpr std::int64_t kCellsOfUnit = 8;  // most cells for each unit that are counted in an array
+  const double cells = static_cast<double>(cells_.cells[0]) * static_cast<double>(cells_.cells[1]) *
+                       static_cast<double>(cells_.cells[2]);
+  if (!shared_ && units.size() > 0 && cells <= static_cast<double>(kCellsOfUnit) * static_cast<double>(units.size()) &&
+      cells < std::numeric_limits<std::int32_t>::max()) {
+    gather_crowded(units, above);
+  } else {
+    gather(units.parcels, [&](std::uint32_t i) { return units.gone[i] != 0 ? Member{kNone} : member_of(units, i); });
+  }
   for (std::size_t begin = 0; begin < counted_.size();) {
     std::size_t end = begin;
     std::int64_t count = 0;
     for (; end < counted_.size() && counted_[end].member.cell == counted_[begin].member.cell; ++end)
       count += counted_[end].member.count;
-    std::int64_t left = count > above ? count - target : 0;
+    if (count <= above) {
+      begin = end;
+      continue;
+    }
+    std::int64_t left = count - target;
+    std::sort(counted_.begin() + static_cast<std::ptrdiff_t>(begin),
+              counted_.begin() + static_cast<std::ptrdiff_t>(end), [](const Counted& a, const Counted& b) {
+                return std::tie(a.member.volume, a.member.id) < std::tie(b.member.volume, b.member.id);
+              });
     for (; begin < end; ++begin) {
       const Counted& c = counted_[begin];
       if (c.member.passed_over != 0 || c.member.count > left) continue;

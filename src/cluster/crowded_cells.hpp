@@ -26,6 +26,8 @@ class CrowdedCells {
   CrowdedCells(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, const Grid& cells,
                bool away = false);
 
+  /// Begins a step: the units of the next round are others. Later rounds tell what has changed by Units::changed.
+  void begin() { tallied_.clear(); }
   /// Chooses the lookers of a round: in each cell with more than `above` parcels, by (volume, id) ascending, units while their
   /// number fits into the difference to `target`. Called by every rank; neighbours only.
   /// @param looks  set to 1 for each unit that looks
@@ -61,6 +63,15 @@ class CrowdedCells {
   [[nodiscard]] std::size_t arc_of(std::int64_t cell) const;
   template <class Order>
   void split_cell(std::size_t begin, std::size_t end, std::int64_t least, std::int64_t first_id, const Order& order);
+  /// Unit in its cell, as counted in the rounds of a step.
+  struct Tallied {
+    std::int32_t cell;   // kNone: it is gone
+    std::int32_t count;  // parcels that it leaves in the cell
+  };
+  [[nodiscard]] Member member_of(const Units& units, std::uint32_t i) const;
+  void tally(const Units& units, std::uint32_t i);
+  void gather_crowded(const Units& units, std::int64_t above);
+  void group_by_cell();
   template <class MakeMember>
   void gather(const Parcels& parcels, const MakeMember& make);
 
@@ -68,8 +79,12 @@ class CrowdedCells {
   const Decomposition& decomposition_;
   int rank_;
   Grid cells_;
-  bool shared_;                                   // cells may be shared by ranks
-  std::vector<Counted> counted_;                  // members of the cells that this rank counts, sorted by cell
+  bool shared_;                        // cells may be shared by ranks
+  std::vector<Tallied> tallied_;       // by unit; empty: none yet in this step
+  std::vector<std::int64_t> counts_;   // by cell: parcels of the units in tallied_
+  std::vector<Counted> counted_;       // members of the cells that this rank counts, those of a cell together
+  std::vector<Counted> spare_;         // memory of group_by_cell()
+  std::vector<std::uint32_t> starts_;  // memory of group_by_cell()
   std::vector<std::vector<std::uint32_t>> sent_;  // per arc: units that were sent
 };
 

@@ -10,12 +10,6 @@
 namespace merganser::cluster {
 namespace {
 
-/// Member of a star, for the place of the merged parcel.
-struct PlaceMember {
-  Site site;
-  std::int64_t id;
-};
-
 /// Sets the position of a merged parcel, which is the centroid, by the policy. @param members  the centre first
 void set_place(const MergePolicy& policy, const DrawKey& key, std::span<const PlaceMember> members, Site& site) {
   if (policy.place == Placement::centroid) return;
@@ -106,23 +100,13 @@ void PolicyStep::merge(int round, StepReport& report) {
   auto next = static_cast<std::uint32_t>(l.target.size());
   for (std::size_t i = 0; i < l.in.size(); ++i)
     if (in_kept_[i] == 1) arrived[i] = next++;
-  std::vector<std::uint8_t> gone(units_.size(), 0);
   for (std::size_t k = 0; k < l.out.size(); ++k)
-    if (out_kept_[k] != 0) gone[l.out[k].vertex] = 1;
-  // A callback of a rule may throw: leaves of stars that have merged by then must not stay beside them.
-  try {
-    merge_stars(arrived, gone, round, report);
-  } catch (...) {
-    units_.remove(gone);
-    throw;
-  }
-  units_.remove(gone);
+    if (out_kept_[k] != 0) units_.set_gone(l.out[k].vertex);
+  merge_stars(arrived, round, report);
 }
 
 /// Merges the stars of this rank. @param arrived  units of the leaves that have come, by entry of Links::in
-/// @param gone  receives 1 for each leaf
-void PolicyStep::merge_stars(const std::vector<std::uint32_t>& arrived, std::vector<std::uint8_t>& gone, int round,
-                             StepReport& report) {
+void PolicyStep::merge_stars(const std::vector<std::uint32_t>& arrived, int round, StepReport& report) {
   std::vector<std::uint32_t> members;
   const std::size_t n = leaves_.size();
   for (std::size_t begin = 0; begin < n;) {
@@ -141,7 +125,8 @@ void PolicyStep::merge_stars(const std::vector<std::uint32_t>& arrived, std::vec
     std::sort(members.begin(), members.end(),
               [&](std::uint32_t a, std::uint32_t b) { return units_.parcels.id(a) < units_.parcels.id(b); });
     merge_star(centre, members, round);
-    for (const std::uint32_t v : members) gone[v] = 1;
+    // A callback of a rule may throw at the next star: leaves of those that have merged must not stay beside them.
+    for (const std::uint32_t v : members) units_.set_gone(v);
     report.merged += static_cast<std::int64_t>(members.size());
     if (looks_[centre] == 0) report.merged_into_big += static_cast<std::int64_t>(members.size());
     ++report.clusters[static_cast<int>(members.size() + 1)];
@@ -151,19 +136,19 @@ void PolicyStep::merge_stars(const std::vector<std::uint32_t>& arrived, std::vec
 /// Merges one star into its centre. @param leaves  units, by ascending id
 void PolicyStep::merge_star(std::uint32_t centre, std::span<const std::uint32_t> leaves, int round) {
   Parcels& p = units_.parcels;
-  std::vector<Member> members{{&p.site(centre), p.row(centre)}};
-  std::vector<PlaceMember> places{{p.site(centre), p.id(centre)}};
+  star_.assign(1, {&p.site(centre), p.row(centre)});
+  places_.assign(1, {p.site(centre), p.id(centre)});
   for (const std::uint32_t v : leaves) {
-    members.push_back({&p.site(v), p.row(v)});
-    places.push_back({p.site(v), p.id(v)});
+    star_.push_back({&p.site(v), p.row(v)});
+    places_.push_back({p.site(v), p.id(v)});
   }
   Site site = p.site(centre);
-  std::vector<double> row(p.row(centre), p.row(centre) + schema_.width());
-  merganser::merge_star(rules_, members, site, row.data());
-  set_place(policy_, {policy_.seed, policy_.step, static_cast<std::uint32_t>(round)}, places, site);
+  row_.assign(p.row(centre), p.row(centre) + schema_.width());
+  merganser::merge_star(rules_, star_, site, row_.data());
+  set_place(policy_, {policy_.seed, policy_.step, static_cast<std::uint32_t>(round)}, places_, site);
   join_state(centre, leaves, site);
   p.site(centre) = site;
-  std::copy(row.begin(), row.end(), p.row(centre));
+  std::copy(row_.begin(), row_.end(), p.row(centre));
 }
 
 /// Joins what the members of a star hold of the parcels before the step. @param site  of the merged parcel
@@ -209,6 +194,7 @@ void PolicyStep::join_state(std::uint32_t centre, std::span<const std::uint32_t>
     }
   }
   units_.members[centre] = count;
+  units_.changed.push_back(centre);
   units_.flags[centre] |= Units::kMoved;
   units_.flags[centre] &= static_cast<std::uint8_t>(~Units::kPassedOver);
 }

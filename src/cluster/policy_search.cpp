@@ -52,9 +52,15 @@ T take(std::span<const std::byte>& message) {
 
 }  // namespace
 
-void PolicySearch::find(const Units& units, const std::vector<std::uint8_t>& looks, StageTimes& seconds) {
+void PolicySearch::find(Units& units, const std::vector<std::uint8_t>& looks, StageTimes& seconds) {
   Laps laps;
-  tree_.build(units, filter_);
+  if (built_) {
+    tree_.update();
+  } else {
+    tree_.build(units, filter_);
+  }
+  built_ = true;
+  units.changed.clear();
   search_local(units, looks);
   laps.add_to(seconds.search);
   const std::size_t arcs = mailbox_.graph().out.size();
@@ -80,12 +86,9 @@ void PolicySearch::search_local(const Units& units, const std::vector<std::uint8
   lookers_.clear();
   for (std::uint32_t v = 0; v < looks.size(); ++v)
     if (looks[v]) lookers_.push_back(v);
+  tree_.sort(lookers_);
   found_.assign(lookers_.size() * fan_, Partner());
-  for (std::size_t k = 0; k < lookers_.size(); ++k) {
-    const std::uint32_t v = lookers_[k];
-    const std::int64_t id = units.parcels.id(v);
-    tree_.find({units.parcels.site(v), id, units.members[v], tree_.packed(v), units.refused(id)}, found(k));
-  }
+  tree_.find_all(lookers_, fan_, found_);
   spend(Work::search, units.size());
 }
 

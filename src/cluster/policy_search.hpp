@@ -46,8 +46,12 @@ class PolicySearch {
   /// Finds the links of the lookers of a round; afterwards links(), distance2() and leaves() hold them. Called by every rank;
   /// neighbours only.
   /// @param looks  per unit: 1 if it looks
-  void find(const Units& units, const std::vector<std::uint8_t>& looks, StageTimes& seconds);
+  void find(Units& units, const std::vector<std::uint8_t>& looks, StageTimes& seconds);
+  /// Begins a step: the units of the next round are others. Later rounds tell what has changed by Units::changed.
+  void begin() { built_ = false; }
 
+  /// Returns the lookers of the round.
+  [[nodiscard]] const std::vector<std::uint32_t>& lookers() const { return lookers_; }
   /// Returns the links of this rank's units and those from other ranks.
   [[nodiscard]] links::Links& links() { return links_; }
   /// Returns the squared length of the link of each unit, in the policy's metric; infinite without one.
@@ -80,7 +84,8 @@ class PolicySearch {
   std::size_t fan_;
   bool several_;
   UnitTree tree_;
-  std::vector<std::uint32_t> lookers_;             // units
+  bool built_ = false;                             // the tree has the units of this step
+  std::vector<std::uint32_t> lookers_;             // units, in the order of the tree
   std::vector<Partner> found_;                     // fan_ of each looker, ascending
   std::vector<std::vector<std::uint32_t>> asked_;  // per arc: indices into lookers_
   links::Links links_;

@@ -141,12 +141,15 @@ StepReport PolicyStep::step(Parcels& parcels) {
 void PolicyStep::merge_in_rounds(Parcels& parcels, StepReport& report) {
   std::exception_ptr error;
   units_.assign(parcels, policy_, columns_);
+  search_.begin();
+  cells_.begin();
   try {
     run_rounds(report);
-    if (lineage_) add_lineage(report);
   } catch (...) {
     error = std::current_exception();
   }
+  units_.compact();
+  if (lineage_ && !error) add_lineage(report);
   if (two_) expand(report);
   parcels = std::move(units_.parcels);
   units_.parcels = Parcels(schema_);
@@ -212,6 +215,7 @@ void PolicyStep::choose_lookers(int round) {
     return;
   }
   for (std::size_t i = 0; i < units_.size(); ++i) {
+    if (units_.gone[i] != 0) continue;
     if (round > 0) {
       looks_[i] = (units_.flags[i] & Units::kAgain) != 0;
       units_.flags[i] &= static_cast<std::uint8_t>(~Units::kAgain);
@@ -270,8 +274,8 @@ bool PolicyStep::make_round(int round, StepReport& report) {
 
 /// Marks lookers that found no partner as passed over.
 void PolicyStep::mark_lookers(StepReport& report) {
-  for (std::size_t i = 0; i < looks_.size(); ++i) {
-    if (!looks_[i] || search_.links().target[i] != links::kNone) continue;
+  for (const std::uint32_t i : search_.lookers()) {
+    if (search_.links().target[i] != links::kNone) continue;
     if ((units_.flags[i] & Units::kPassedOver) != 0) continue;
     units_.flags[i] |= Units::kPassedOver;
     ++report.unmatched;
@@ -348,14 +352,30 @@ void PolicyStep::keep_mutual_pairs() {
 void PolicyStep::list_leaves() {
   const links::Links& l = search_.links();
   leaves_.clear();
-  for (std::uint32_t v = 0; v < units_.size(); ++v)
+  for (const std::uint32_t v : search_.lookers())
     if (l.target[v] != links::kNone && (l.target[v] & links::kAway) == 0)
       leaves_.push_back({l.target[v], v, 0, search_.distance2()[v], units_.parcels.id(v)});
   for (std::uint32_t i = 0; i < l.in.size(); ++i)
     if (in_kept_[i] != 0) leaves_.push_back({l.in[i].vertex, links::kNone, i, l.in[i].distance2, l.in[i].remote_id});
-  std::sort(leaves_.begin(), leaves_.end(), [](const Leaf& a, const Leaf& b) {
+  const auto less = [](const Leaf& a, const Leaf& b) {
     return std::tie(a.centre, a.distance2, a.id) < std::tie(b.centre, b.distance2, b.id);
-  });
+  };
+  if (leaves_.size() < units_.size() / 16) return std::sort(leaves_.begin(), leaves_.end(), less);
+  // Many leaves are put to their centres by counting.
+  first_leaf_.assign(units_.size() + 1, 0);
+  for (const Leaf& leaf : leaves_) ++first_leaf_[leaf.centre + 1];
+  for (std::size_t v = 0; v < units_.size(); ++v) first_leaf_[v + 1] += first_leaf_[v];
+  spare_leaves_.resize(leaves_.size());
+  for (const Leaf& leaf : leaves_) spare_leaves_[first_leaf_[leaf.centre]++] = leaf;
+  std::swap(leaves_, spare_leaves_);
+  for (std::size_t begin = 0; begin < leaves_.size();) {
+    std::size_t end = begin + 1;
+    while (end < leaves_.size() && leaves_[end].centre == leaves_[begin].centre) ++end;
+    if (end - begin > 1)
+      std::sort(leaves_.begin() + static_cast<std::ptrdiff_t>(begin),
+                leaves_.begin() + static_cast<std::ptrdiff_t>(end), less);
+    begin = end;
+  }
 }
 
 /// Sends to the source of every link from another rank whether it merges (1), does not (0), or is refused (2). One wave.
@@ -400,10 +420,8 @@ void PolicyStep::migrate() {
 void PolicyStep::send_to_owners() {
   comm::Mailbox& mailbox = core_.mailbox();
   const auto& out = mailbox.graph().out;
-  std::vector<std::uint8_t> gone(units_.size(), 0);
-  bool any = false;
   for (std::size_t i = 0; i < units_.size(); ++i) {
-    if ((units_.flags[i] & Units::kMoved) == 0) continue;
+    if (units_.gone[i] != 0 || (units_.flags[i] & Units::kMoved) == 0) continue;
     units_.flags[i] &= static_cast<std::uint8_t>(~Units::kMoved);
     const Site& s = units_.parcels.site(i);
     const int owner = decomposition_.owner({s.x, s.y, s.z});
@@ -414,10 +432,8 @@ void PolicyStep::send_to_owners() {
                        std::to_string(owner) + ", which is no candidate of rank " + std::to_string(transport_.rank()) +
                        "; allowed: a greatest distance that candidates cover");
     units_.append_to(mailbox.outbox(static_cast<std::size_t>(at - out.begin())), i);
-    gone[i] = 1;
-    any = true;
+    units_.set_gone(i);
   }
-  if (any) units_.remove(gone);
   if (out.empty()) return;
   mailbox.step();
   for (std::size_t arc = 0; arc < out.size(); ++arc) units_.append_from(mailbox.inbox(arc));

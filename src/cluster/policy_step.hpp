@@ -19,6 +19,12 @@ namespace merganser::cluster {
 /// what is allowed
 void check_policy(const ClusterOptions& options, const Schema& schema);
 
+/// Member of a star, for the place of the merged parcel.
+struct PlaceMember {
+  Site site;        ///< position and volume
+  std::int64_t id;  ///< id of the member
+};
+
 /// Merge step of one rank under a merge policy. Made by a Clusterer; the rules are those of policy_reference.hpp.
 class PolicyStep {
  public:
@@ -69,8 +75,7 @@ class PolicyStep {
   void answer();
   void migrate();
   void merge(int round, StepReport& report);
-  void merge_stars(const std::vector<std::uint32_t>& arrived, std::vector<std::uint8_t>& gone, int round,
-                   StepReport& report);
+  void merge_stars(const std::vector<std::uint32_t>& arrived, int round, StepReport& report);
   void merge_star(std::uint32_t centre, std::span<const std::uint32_t> leaves, int round);
   void join_state(std::uint32_t centre, std::span<const std::uint32_t> leaves, const Site& place);
   void send_to_owners();
@@ -106,7 +111,11 @@ class PolicyStep {
   std::vector<std::uint8_t> looks_;
   std::vector<std::uint8_t> in_kept_;
   std::vector<std::uint8_t> out_kept_;
-  std::vector<Leaf> leaves_;
+  std::vector<Leaf> leaves_, spare_leaves_;
+  std::vector<std::uint32_t> first_leaf_;  // memory of list_leaves()
+  std::vector<Member> star_;               // memory of merge_star()
+  std::vector<PlaceMember> places_;        // memory of merge_star()
+  std::vector<double> row_;                // memory of merge_star()
 };
 
 }  // namespace merganser::cluster

@@ -57,6 +57,8 @@ void Units::assign(Parcels& from, const MergePolicy& policy, const PolicyColumns
   const std::size_t n = parcels.size();
   members.assign(n, 1);
   flags.assign(n, 0);
+  gone.assign(n, 0);
+  changed.clear();
   energy.clear();
   low.clear();
   extra.clear();
@@ -98,6 +100,7 @@ void Units::append_from(std::span<const std::byte> message) {
     parcels.append(site, row.data());
     members.push_back(h.members);
     flags.push_back(static_cast<std::uint8_t>(h.flags));
+    gone.push_back(0);
     if (with_two) energy.push_back(h.energy), low.push_back(h.low);
     if (h.refused + h.parts + h.originals == 0) continue;
     if (message.size() < (std::size_t{h.refused} + h.parts) * sizeof(std::int64_t) + h.originals)
@@ -112,15 +115,20 @@ void Units::append_from(std::span<const std::byte> message) {
   }
 }
 
-void Units::remove(const std::vector<std::uint8_t>& gone) {
-  if (!extra.empty())
-    for (std::size_t i = 0; i < gone.size(); ++i)
-      if (gone[i]) extra.erase(parcels.id(i));
+void Units::set_gone(std::size_t i) {
+  gone[i] = 1;
+  changed.push_back(static_cast<std::uint32_t>(i));
+  if (!extra.empty()) extra.erase(parcels.id(i));
+}
+
+void Units::compact() {
   remove_parcels(parcels, gone);
   remove_entries(members, gone);
   remove_entries(flags, gone);
   remove_entries(energy, gone);
   remove_entries(low, gone);
+  gone.assign(parcels.size(), 0);
+  changed.clear();
 }
 
 }  // namespace merganser::cluster

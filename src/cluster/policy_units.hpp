@@ -13,7 +13,8 @@
 
 namespace merganser::cluster {
 
-/// Units of one rank, by index; a unit is a parcel of the step's rounds, with the id of its centre.
+/// Units of one rank, by index; a unit is a parcel of the step's rounds, with the id of its centre. Units that have merged into
+/// others or left the rank keep their index until compact(), so that what refers to units stays valid over rounds.
 struct Units {
   /// State of a unit that few units have, by its id.
   struct Extra {
@@ -27,15 +28,17 @@ struct Units {
   /// Makes an empty set of units with the attributes of a schema. @param two  whether units carry energies and lowest ids
   Units(const Schema& schema, bool two) : parcels(schema), with_two(two) {}
 
-  Parcels parcels;                                ///< positions, volumes, attributes
-  bool with_two;                                  ///< Conserve::momentum_energy: energy and low are kept
-  std::vector<std::int64_t> members;              ///< number of parcels before the step that the unit holds
-  std::vector<std::uint8_t> flags;                ///< Flag
-  std::vector<double> energy;                     ///< mean kinetic energy per weight
+  Parcels parcels;                     ///< positions, volumes, attributes
+  bool with_two;                       ///< Conserve::momentum_energy: energy and low are kept
+  std::vector<std::int64_t> members;   ///< number of parcels before the step that the unit holds
+  std::vector<std::uint8_t> flags;     ///< Flag
+  std::vector<std::uint8_t> gone;      ///< 1 for a unit that is no longer on this rank
+  std::vector<std::uint32_t> changed;  ///< units gone, or with another place, weight or row, since the last search
+  std::vector<double> energy;          ///< mean kinetic energy per weight
   std::vector<std::array<std::int64_t, 2>> low;   ///< the two lowest ids of its members, ascending
   std::unordered_map<std::int64_t, Extra> extra;  ///< by id of the unit
 
-  /// Returns the number of units.
+  /// Returns the number of units, those gone included.
   [[nodiscard]] std::size_t size() const { return parcels.size(); }
   /// Returns the state of a unit that few have, null if it has none.
   [[nodiscard]] const Extra* find_extra(std::int64_t id) const {
@@ -56,8 +59,10 @@ struct Units {
   void append_to(std::vector<std::byte>& message, std::size_t i) const;
   /// Appends the units of a message of another rank. @throws CommError if it is malformed
   void append_from(std::span<const std::byte> message);
-  /// Removes units, and what is kept for them, keeping the order of the others. @param gone  1 for each unit to remove
-  void remove(const std::vector<std::uint8_t>& gone);
+  /// Marks a unit as gone, and removes what few units have of it.
+  void set_gone(std::size_t i);
+  /// Removes the units that are gone, keeping the order of the others.
+  void compact();
 };
 
 }  // namespace merganser::cluster

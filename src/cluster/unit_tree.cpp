@@ -1,200 +1,220 @@
-// k-d tree of the units of one rank, for the search of partners under a merge policy.
+// Search of partners in the tree of the units of one rank, under a merge policy.
 #include "src/cluster/unit_tree.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <string>
+#include <limits>
 
-#include "merganser/base/error.hpp"
-#include "merganser/base/text.hpp"
+#include "src/cluster/unit_tree_axes.hpp"
 
 namespace merganser::cluster {
+namespace {
 
-PairFilter::PairFilter(const MergePolicy& policy, const PolicyColumns& c, const Grid& grid)
-    : box(grid.box), packed(c), columns(c) {
-  std::iota(packed.phase.begin(), packed.phase.end(), std::size_t{0});
-  std::iota(packed.same.begin(), packed.same.end(), packed.phase.size());
-  packed.integers.clear();  // packed rows hold numbers
-  const double length = policy.within.in_box_units(grid, 1);
-  within2 = policy.within.value > 0 ? length * length : std::numeric_limits<double>::infinity();
-  max_weight = policy.max_weight > 0 ? policy.max_weight : std::numeric_limits<double>::infinity();
-  max_count = policy.max_members > 0 ? policy.max_members : std::numeric_limits<std::int64_t>::max();
-}
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-void PairFilter::pack(const double* row, double* to) const {
-  columns.check_row(row);
-  for (const std::size_t column : columns.phase) *to++ = columns.value(row, column);
-  for (const std::size_t column : columns.same)
-    *to++ = columns.value(row, column) + 0.0;  // -0 becomes 0, which equals it
-}
+}  // namespace
 
-// The combinations of equal columns are sorted, each is a tree of its own.
-void UnitTree::build(const Units& units, const PairFilter& filter) {
-  filter_ = &filter;
-  const std::size_t n = units.size();
-  const std::size_t width = filter.width();
-  const std::size_t equal = filter.packed.same.size();
-  axes_ = 3 + filter.packed.phase.size();
-  for (std::size_t a = 0; a < 3; ++a)
-    slack_[a] = filter.box.periodic[a] ? 1e-15 * (filter.box.extent[a] + std::fabs(filter.box.lower[a])) : 0;
-  packed_.resize(n * width);
-  for (std::size_t i = 0; i < n; ++i) filter.pack(units.parcels.row(i), packed_.data() + i * width);
-  entries_.resize(n);
-  for (std::size_t i = 0; i < n; ++i)
-    entries_[i] = {units.parcels.site(i), units.parcels.id(i), units.members[i], static_cast<std::uint32_t>(i)};
-  nodes_.clear();
-  roots_.clear();
-  const auto values = [&](const Entry& e) {
-    const double* const from = packed(e.vertex) + filter.packed.phase.size();
-    return std::span(from, equal);
-  };
-  if (equal > 0)
-    std::sort(entries_.begin(), entries_.end(), [&](const Entry& a, const Entry& b) {
-      const auto x = values(a);
-      const auto y = values(b);
-      return std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end());
-    });
-  for (std::size_t begin = 0; begin < n;) {
-    const auto x = values(entries_[begin]);
-    std::size_t end = equal == 0 ? n : begin;
-    while (end < n && std::ranges::equal(values(entries_[end]), x)) ++end;
-    roots_.emplace(std::vector<double>(x.begin(), x.end()), static_cast<std::uint32_t>(nodes_.size()));
-    build_node(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end));
-    begin = end;
+/// Lookers of one leaf, which search together: a node is visited if some of them may have a partner there.
+template <std::size_t N>
+struct UnitTree::Group {
+  std::span<const LookingUnit> lookers;
+  const std::array<double, N>* at;  // their places
+  std::span<Partner> found;         // lists of the same length
+  std::array<double, N> lower, upper;
+  double volume;         // least of the lookers
+  std::int64_t members;  // least of the lookers
+  std::uint32_t own;     // leaf that has been searched; links::kNone: none
+  Partner worst = {};    // greatest of the last partners
+  bool wraps = true;     // their partners may be beyond periodic faces
+  [[nodiscard]] std::span<Partner> list(std::size_t k) const {
+    const std::size_t fan = found.size() / lookers.size();
+    return found.subspan(k * fan, fan);
   }
-}
-
-/// Returns the coordinate of a unit on one axis of the metric.
-double UnitTree::coordinate(const Entry& e, std::size_t axis) const {
-  if (axis == 0) return e.site.x;
-  if (axis == 1) return e.site.y;
-  if (axis == 2) return e.site.z;
-  return packed(e.vertex)[axis - 3] * filter_->packed.factors[axis - 3];
-}
-
-/// Sets the bounds of a node from its units.
-void UnitTree::set_bounds(Node& node) const {
-  node.volume = std::numeric_limits<double>::infinity();
-  node.id = node.members = std::numeric_limits<std::int64_t>::max();
-  for (std::size_t a = 0; a < axes_; ++a) {
-    node.lower[a] = std::numeric_limits<double>::infinity();
-    node.upper[a] = -node.lower[a];
-  }
-  for (std::uint32_t i = node.begin; i < node.end; ++i) {
-    const Entry& e = entries_[i];
-    node.volume = std::min(node.volume, e.site.volume);
-    node.id = std::min(node.id, e.id);
-    node.members = std::min(node.members, e.members);
-    for (std::size_t a = 0; a < axes_; ++a) {
-      const double x = coordinate(e, a);
-      node.lower[a] = std::min(node.lower[a], x);
-      node.upper[a] = std::max(node.upper[a], x);
+  /// Sets what is known of all lookers.
+  void bound() {
+    lower = upper = at[0];
+    volume = lookers[0].site.volume;
+    members = lookers[0].members;
+    for (std::size_t k = 1; k < lookers.size(); ++k) {
+      for (std::size_t a = 0; a < N; ++a) {
+        lower[a] = std::min(lower[a], at[k][a]);
+        upper[a] = std::max(upper[a], at[k][a]);
+      }
+      volume = std::min(volume, lookers[k].site.volume);
+      members = std::min(members, lookers[k].members);
     }
   }
-}
-
-/// Builds the node of a range of entries and the nodes below it: split in the middle along the widest axis.
-void UnitTree::build_node(std::uint32_t begin, std::uint32_t end) {
-  const std::size_t at = nodes_.size();
-  nodes_.emplace_back();
-  Node node{};
-  node.begin = begin;
-  node.end = end;
-  set_bounds(node);
-  if (end - begin > kLeaf) {
-    std::size_t widest = 0;
-    for (std::size_t a = 1; a < axes_; ++a)
-      if (node.upper[a] - node.lower[a] > node.upper[widest] - node.lower[widest]) widest = a;
-    const std::uint32_t middle = begin + (end - begin) / 2;
-    std::nth_element(entries_.begin() + begin, entries_.begin() + middle, entries_.begin() + end,
-                     [&](const Entry& a, const Entry& b) { return coordinate(a, widest) < coordinate(b, widest); });
-    build_node(begin, middle);
-    node.second = static_cast<std::uint32_t>(nodes_.size());
-    build_node(middle, end);
+  /// Sets the greatest of the last partners.
+  void set_worst() {
+    worst = list(0).back();
+    for (std::size_t k = 1; k < lookers.size(); ++k)
+      if (worst < list(k).back()) worst = list(k).back();
   }
-  nodes_[at] = node;
-}
+};
 
-/// Returns whether no unit of a node can be a partner less than `best`. Bounds of distances are lowered by more than the rounding
-/// errors of Box::distance2. @param at  coordinates of the looker
-bool UnitTree::is_out_of_reach(const Node& node, const LookingUnit& looking, const double* at,
-                               const Partner& best) const {
-  if (looking.site.volume + node.volume > filter_->max_weight) return true;
-  if (looking.members + node.members > filter_->max_count) return true;
-  double sum = 0;
-  for (std::size_t a = 0; a < 3; ++a) {
-    double d = std::max({node.lower[a] - at[a], at[a] - node.upper[a], 0.0});
-    if (filter_->box.periodic[a]) {
-      const double length = filter_->box.extent[a];
-      d = std::min({d, std::max(node.lower[a] + length - at[a], 0.0), std::max(at[a] - (node.upper[a] - length), 0.0)});
-      d = std::max(d - slack_[a], 0.0);
-    }
-    sum = sum + d * d;
-  }
+/// Returns a lower bound of the squared distance of units of a node from places in a box, lowered by more than the rounding errors of
+/// metric2(); infinite if all are farther than PairFilter::within2. @param wraps  whether images of the node beyond periodic faces count
+template <std::size_t N>
+inline double UnitTree::gap2(std::uint32_t node, const double* lower, const double* upper, bool wraps) const {
   constexpr double kBelow = 1 - 1e-14;
-  if (sum * kBelow > filter_->within2) return true;
-  for (std::size_t a = 3; a < axes_; ++a) {
-    const double d = std::max({node.lower[a] - at[a], at[a] - node.upper[a], 0.0});
-    sum = sum + d * d;
-  }
-  sum = sum * kBelow;
-  return sum > best.distance2 || (sum == best.distance2 && node.id >= best.id);
+  const double* const low = bounds_.data() + std::size_t{node} * 2 * N;
+  const double* const high = low + N;
+  double gaps[N];
+  for (std::size_t a = 0; a < N; ++a) gaps[a] = std::max(std::max(low[a] - upper[a], lower[a] - high[a]), 0.0);
+  if (wraps)
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double image = std::min(low[a] + period_[a] - upper[a], lower[a] - (high[a] - period_[a]));
+      gaps[a] = std::max(std::min(gaps[a], std::max(image, 0.0)) - slack_[a], 0.0);
+    }
+  double sum = (gaps[0] * gaps[0] + gaps[1] * gaps[1]) + gaps[2] * gaps[2];
+  if (sum * kBelow > filter_->within2) return kInfinite;
+  for (std::size_t a = 3; a < N; ++a) sum = sum + gaps[a] * gaps[a];
+  return sum * kBelow;
 }
 
-/// Compares a looker with the units of a leaf.
-void UnitTree::scan(const Node& node, const LookingUnit& looking, std::span<Partner> best) const {
-  for (std::uint32_t i = node.begin; i < node.end; ++i) {
-    const Entry& e = entries_[i];
-    const double d2 = metric2(filter_->box, filter_->packed, looking.site, looking.packed, e.site, packed(e.vertex));
+/// Compares a looker with the units of a leaf. @param at  coordinates of the looker
+void UnitTree::scan(const Node& node, const LookingUnit& looking, const double* at, std::span<Partner> best) const {
+  double d2[kLeaf + 8];
+  const bool phase = axes_ > 3;
+  nearest::leaf_distances(points_, at, best.back().distance2, node.begin, node.end, d2);
+  for (std::uint32_t slot = node.begin; slot < node.end; ++slot) {
+    const double distance2 = d2[slot - node.begin];
     const Partner& last = best.back();
-    if (d2 > last.distance2 || (d2 == last.distance2 && e.id >= last.id) || e.id == looking.id) continue;
-    if (filter_->packed.phase.empty() ? d2 > filter_->within2
-                                      : filter_->box.distance2({looking.site.x, looking.site.y, looking.site.z},
-                                                               {e.site.x, e.site.y, e.site.z}) > filter_->within2)
+    if (distance2 > last.distance2) continue;
+    const std::int64_t id = id_[slot];
+    if ((distance2 == last.distance2 && id >= last.id) || id == looking.id) continue;
+    const std::uint32_t v = vertex_[slot];
+    const Site& site = units_->parcels.site(v);
+    if ((phase ? filter_->box.distance2({looking.site.x, looking.site.y, looking.site.z}, {site.x, site.y, site.z})
+               : distance2) > filter_->within2)
       continue;
-    if (looking.site.volume + e.site.volume > filter_->max_weight) continue;
-    if (looking.members + e.members > filter_->max_count) continue;
-    if (std::find(looking.refused.begin(), looking.refused.end(), e.id) != looking.refused.end()) continue;
-    insert_partner(best, {d2, e.id, e.vertex});
+    if (looking.site.volume + site.volume > filter_->max_weight) continue;
+    if (looking.members + units_->members[v] > filter_->max_count) continue;
+    if (std::find(looking.refused.begin(), looking.refused.end(), id) != looking.refused.end()) continue;
+    insert_partner(best, {distance2, id, v});
   }
 }
 
-// Descent to the nearer child first; the other one waits on a stack.
-void UnitTree::find(const LookingUnit& looking, std::span<Partner> best) const {
-  const std::size_t phase = filter_->packed.phase.size();
-  const auto root =
-      roots_.find(std::vector<double>(looking.packed + phase, looking.packed + phase + filter_->packed.same.size()));
-  if (root == roots_.end()) return;
-  double at[kMaxAxes] = {looking.site.x, looking.site.y, looking.site.z};
-  for (std::size_t i = 0; i < phase; ++i) at[3 + i] = looking.packed[i] * filter_->packed.factors[i];
-  std::uint32_t stack[64];
-  std::size_t depth = 0;
-  stack[depth++] = root->second;
-  while (depth > 0) {
-    const std::uint32_t n = stack[--depth];
-    const Node& node = nodes_[n];
-    if (is_out_of_reach(node, looking, at, best.back())) continue;
-    if (node.second == 0) {
-      scan(node, looking, best);
-      continue;
-    }
-    std::uint32_t near = n + 1;
-    std::uint32_t far = node.second;
-    // The child whose middle is nearer, along the axis on which the two are farthest apart, is entered first.
-    double widest = -1;
-    for (std::size_t a = 0; a < axes_; ++a) {
-      const double one = 0.5 * (nodes_[n + 1].lower[a] + nodes_[n + 1].upper[a]);
-      const double two = 0.5 * (nodes_[node.second].lower[a] + nodes_[node.second].upper[a]);
-      if (std::fabs(one - two) <= widest) continue;
-      widest = std::fabs(one - two);
-      const bool swap = std::fabs(at[a] - two) < std::fabs(at[a] - one);
-      near = swap ? node.second : n + 1;
-      far = swap ? n + 1 : node.second;
-    }
-    stack[depth++] = far;
-    stack[depth++] = near;
+/// Compares the lookers of a group with the units of a leaf.
+template <std::size_t N>
+void UnitTree::scan_leaf(Group<N>& group, std::uint32_t node) const {
+  bool any = false;
+  for (std::size_t k = 0; k < group.lookers.size(); ++k) {
+    const auto best = group.list(k);
+    if (gap2<N>(node, group.at[k].data(), group.at[k].data(), group.wraps) > best.back().distance2) continue;
+    scan(nodes_[node], group.lookers[k], group.at[k].data(), best);
+    any = true;
   }
+  if (any) group.set_worst();
+}
+
+/// Returns whether no unit of a node, at least gap2 away, can be a partner of a looker of a group.
+template <std::size_t N>
+inline bool UnitTree::is_out(const Group<N>& group, std::uint32_t n, double gap2) const {
+  if (gap2 > group.worst.distance2 || gap2 == kInfinite) return true;
+  const Node& node = nodes_[n];
+  return (gap2 == group.worst.distance2 && node.id >= group.worst.id) ||
+         group.volume + node.volume > filter_->max_weight || group.members + node.members > filter_->max_count;
+}
+
+/// Finds partners of a group of lookers below a node. Descent to the nearer child first; the other one waits on a stack.
+template <std::size_t N>
+void UnitTree::search_below(Group<N>& group, std::uint32_t top) const {
+  struct Visit {
+    std::uint32_t node;
+    double gap2;
+  };
+  Visit stack[96];
+  const auto visit = [&](std::uint32_t node) {
+    return Visit{node, gap2<N>(node, group.lower.data(), group.upper.data(), group.wraps)};
+  };
+  std::size_t depth = 0;
+  stack[depth++] = visit(top);
+  while (depth > 0) {
+    Visit next = stack[--depth];
+    while (!is_out(group, next.node, next.gap2)) {
+      const std::uint32_t second = nodes_[next.node].second;
+      if (second == 0) {
+        scan_leaf<N>(group, next.node);
+        break;
+      }
+      Visit far = visit(second);
+      next = visit(next.node + 1);
+      // Of equally near children that of the lower id comes first, which decides where all units are in one place.
+      if (far.gap2 < next.gap2 || (far.gap2 == next.gap2 && nodes_[far.node].id < nodes_[next.node].id))
+        std::swap(far, next);
+      if (!is_out(group, far.node, far.gap2)) stack[depth++] = far;
+    }
+  }
+}
+
+/// Finds the partners of a group of lookers: from their leaf, if they have one, upwards, and in the other trees.
+template <std::size_t N>
+void UnitTree::search(Group<N>& group, std::uint32_t tree_group) const {
+  group.set_worst();
+  group.wraps = false;
+  const double reach = std::sqrt(std::min(group.worst.distance2, filter_->within2)) * (1 + 1e-12);
+  for (std::size_t a = 0; a < 3; ++a)
+    if (period_[a] < kInfinite) {
+      const double lower = filter_->box.lower[a] + slack_[a];
+      group.wraps =
+          group.wraps || group.lower[a] - reach < lower || group.upper[a] + reach > lower + period_[a] - 2 * slack_[a];
+    }
+  std::uint32_t node = group.own;
+  while (node != links::kNone && nodes_[node].parent != links::kNone) {
+    const std::uint32_t parent = nodes_[node].parent;
+    search_below(group, node == parent + 1 ? nodes_[parent].second : parent + 1);
+    node = parent;
+  }
+  for (const std::uint32_t root : roots_[tree_group])
+    if (root != node) search_below(group, root);
+}
+
+void UnitTree::find(const LookingUnit& looking, std::span<Partner> best) const {
+  const double* const values = looking.packed + filter_->packed.phase.size();
+  const auto tree_group = groups_.find(std::vector<double>(values, values + filter_->packed.same.size()));
+  if (tree_group == groups_.end()) return;
+  with_axes(axes_, [&]<std::size_t N>(std::integral_constant<std::size_t, N>) {
+    std::array<double, N> at{looking.site.x, looking.site.y, looking.site.z};
+    for (std::size_t i = 3; i < N; ++i) at[i] = looking.packed[i - 3] * filter_->packed.factors[i - 3];
+    Group<N> group{{&looking, 1}, &at, best, {}, {}, 0, 0, links::kNone};
+    group.bound();
+    search(group, tree_group->second);
+  });
+}
+
+void UnitTree::sort(std::vector<std::uint32_t>& units) const {
+  if (units.size() < vertex_.size() / 32) {
+    std::sort(units.begin(), units.end(), [&](std::uint32_t a, std::uint32_t b) { return slot_[a] < slot_[b]; });
+    return;
+  }
+  std::vector<std::uint8_t> marked(vertex_.size(), 0);
+  for (const std::uint32_t v : units) marked[slot_[v]] = 1;
+  std::size_t n = 0;
+  for (std::size_t slot = 0; slot < marked.size(); ++slot)
+    if (marked[slot] != 0) units[n++] = vertex_[slot];
+}
+
+void UnitTree::find_all(std::span<const std::uint32_t> lookers, std::size_t fan, std::span<Partner> found) const {
+  with_axes(axes_, [&]<std::size_t N>(std::integral_constant<std::size_t, N>) {
+    LookingUnit looking[kLeaf];
+    std::array<double, N> at[kLeaf];
+    for (std::size_t k = 0; k < lookers.size();) {
+      const std::uint32_t leaf = leaf_[lookers[k]];
+      std::size_t n = 0;
+      for (; k + n < lookers.size() && leaf_[lookers[k + n]] == leaf; ++n) {
+        const std::uint32_t v = lookers[k + n];
+        const std::int64_t id = units_->parcels.id(v);
+        looking[n] = {units_->parcels.site(v), id, units_->members[v], packed(v), units_->refused(id)};
+        for (std::size_t a = 0; a < N; ++a) at[n][a] = at_[a][slot_[v]];
+      }
+      Group<N> group{{looking, n}, at, found.subspan(k * fan, n * fan), {}, {}, 0, 0, leaf};
+      group.bound();
+      for (std::size_t i = 0; i < n; ++i) scan(nodes_[leaf], looking[i], at[i].data(), group.list(i));
+      search(group, group_.empty() ? 0 : group_[lookers[k]]);
+      k += n;
+    }
+  });
 }
 
 }  // namespace merganser::cluster

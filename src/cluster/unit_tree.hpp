@@ -1,12 +1,14 @@
 #pragma once
-/// k-d tree of the units of one rank (parcels of a step under a merge policy), in which a looker finds the nearest unit that
-/// the policy admits as its partner, by any metric and pair conditions of a policy.
+/// Tree of the units of one rank (parcels of a step under a merge policy), in which a looker finds the nearest unit that the policy
+/// admits as its partner, by any metric and pair conditions of a policy.
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <span>
 #include <vector>
 
+#include "merganser/nearest/leaf_scan.hpp"
 #include "src/cluster/policy_units.hpp"
 
 namespace merganser::cluster {
@@ -59,53 +61,89 @@ inline void insert_partner(std::span<Partner> best, const Partner& partner) {
   best[at] = partner;
 }
 
-/// k-d tree of the units of a rank: one tree for each combination of values of the columns in which partners are equal. Nodes hold
-/// the bounds of their units in all dimensions of the metric and the least id, volume and number of members, so that units that
-/// are not admissible are left out together.
+/// Tree of boxes over the units of a rank, kept over the rounds of a step: one or more trees for each combination of values of the
+/// columns in which partners are equal. Nodes have the bounds of their units in all dimensions of the metric and the least id, volume
+/// and number of members, so that units that are not admissible are left out together.
 class UnitTree {
  public:
-  /// Builds the tree of the units of this rank. Local. Cost: O(n log n).
-  /// @throws InputError as PairFilter::pack()
+  /// Builds the tree of the units of this rank, which it refers to until the next call. Local. Cost: O(n) for units that do not crowd,
+  /// else O(n log n). @throws InputError as PairFilter::pack()
   void build(const Units& units, const PairFilter& filter);
-  /// Puts the least admissible partners of a unit into an ascending list, in place of those that are greater. Local.
+  /// Updates the tree to Units::changed and the units appended since the last call; those appended get trees of their own.
+  /// Local. Cost: O(n), little for each. @throws InputError as PairFilter::pack()
+  void update();
+  /// Puts the least admissible partners of a unit of any rank into an ascending list, in place of those that are greater. Local.
   void find(const LookingUnit& looking, std::span<Partner> best) const;
+  /// Puts units of the tree into an order in which those near each other are together. Local.
+  void sort(std::vector<std::uint32_t>& units) const;
+  /// Does what find() does for each of several units of this rank; units that sort() put together share the search. Local.
+  /// @param found  list of each, of `fan` partners
+  void find_all(std::span<const std::uint32_t> lookers, std::size_t fan, std::span<Partner> found) const;
   /// Returns the packed row of a unit, by index.
   [[nodiscard]] const double* packed(std::size_t i) const { return packed_.data() + i * filter_->width(); }
 
  private:
   static constexpr std::size_t kMaxAxes = 3 + MergePolicy::kMaxPhaseColumns;
-  static constexpr std::uint32_t kLeaf = 12;  // units of a leaf, at most
-  /// Node of the tree; its first child follows it.
+  static constexpr std::uint32_t kLeaf = 16;  // units of a leaf, at most
+  /// Node of the tree; its first child follows it. Its bounds are in bounds_.
   struct Node {
-    double lower[kMaxAxes];  // bounds of the units, columns times their factors
-    double upper[kMaxAxes];
-    double volume;             // least volume
+    double volume;             // least volume, if the policy limits it
     std::int64_t id;           // least id
-    std::int64_t members;      // least number of members
-    std::uint32_t begin, end;  // entries
+    std::int64_t members;      // least number of members, if the policy limits it
+    std::uint32_t begin, end;  // slots of a leaf
     std::uint32_t second;      // second child; 0: a leaf
+    std::uint32_t parent;      // links::kNone: a root
+    bool dirty;                // the bounds do not suit the units
   };
-  /// Unit in the order of the tree.
-  struct Entry {
-    Site site;
-    std::int64_t id;
-    std::int64_t members;
+  /// Unit while a tree is built.
+  template <std::size_t N>
+  struct Item {
+    std::array<double, N> at;
     std::uint32_t vertex;
+    std::uint32_t bucket;
   };
-  void build_node(std::uint32_t begin, std::uint32_t end);
-  void set_bounds(Node& node) const;
-  [[nodiscard]] double coordinate(const Entry& e, std::size_t axis) const;
-  [[nodiscard]] bool is_out_of_reach(const Node& node, const LookingUnit& looking, const double* at,
-                                     const Partner& best) const;
-  void scan(const Node& node, const LookingUnit& looking, std::span<Partner> best) const;
+  template <std::size_t N>
+  struct Builder;
+  template <std::size_t N>
+  struct Group;
+  void append_trees();
+  [[nodiscard]] std::uint32_t group_of(const double* values);
+  void remove(std::uint32_t vertex);
+  void refit(std::size_t first);
+  void refit_leaf(std::size_t node);
+  template <class F>
+  static void with_axes(std::size_t axes, const F& f);
+  template <std::size_t N>
+  void set_place(std::uint32_t vertex, std::array<double, N>& at) const;
+  template <std::size_t N>
+  [[nodiscard]] double gap2(std::uint32_t node, const double* lower, const double* upper, bool wraps) const;
+  template <std::size_t N>
+  void search(Group<N>& group, std::uint32_t tree_group) const;
+  template <std::size_t N>
+  [[nodiscard]] bool is_out(const Group<N>& group, std::uint32_t node, double gap2) const;
+  template <std::size_t N>
+  void search_below(Group<N>& group, std::uint32_t node) const;
+  template <std::size_t N>
+  void scan_leaf(Group<N>& group, std::uint32_t node) const;
+  void scan(const Node& node, const LookingUnit& looking, const double* at, std::span<Partner> best) const;
 
   const PairFilter* filter_ = nullptr;
+  const Units* units_ = nullptr;
   std::size_t axes_ = 3;
-  double slack_[3] = {};  // bound of the rounding error of a distance along an axis
-  std::vector<double> packed_;
-  std::vector<Entry> entries_;
-  std::vector<Node> nodes_;
-  std::map<std::vector<double>, std::uint32_t> roots_;  // by values of the columns in which partners are equal
+  std::array<double, kMaxAxes> period_{};   // by axis; infinite: none
+  double slack_[3] = {};                    // bound of the rounding error of a distance along an axis
+  std::vector<double> packed_;              // by unit
+  std::vector<std::uint32_t> slot_, leaf_;  // by unit: its slot and the node of its leaf; links::kNone: not in the tree
+  std::vector<std::uint32_t> group_;        // by unit: its group, if partners are equal in some column
+  std::array<std::vector<double>, kMaxAxes>
+      at_;                             // by slot: coordinates, columns times their factors; 16 more at the end
+  std::vector<std::int64_t> id_;       // by slot
+  std::vector<std::uint32_t> vertex_;  // by slot
+  nearest::LeafPoints points_;         // views at_
+  std::vector<Node> nodes_;            // each before its children
+  std::vector<double> bounds_;         // by node: axes_ lower and axes_ upper bounds of the units
+  std::map<std::vector<double>, std::uint32_t> groups_;  // by values of the columns in which partners are equal
+  std::vector<std::vector<std::uint32_t>> roots_;        // by group: nodes
 };
 
 }  // namespace merganser::cluster
