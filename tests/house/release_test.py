@@ -4,10 +4,12 @@ import base64
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 import unittest
 import zipfile
 from pathlib import Path
@@ -76,6 +78,15 @@ class Tools(unittest.TestCase):
         listed = run("tar", "-tf", self.folder / "one" / "merganser-7.1.0-source.tar.gz").stdout.split()
         self.assertIn("merganser-7.1.0/CMakeLists.txt", listed)
         self.assertNotIn("merganser-7.1.0/scratch", listed)
+
+    def test_package_indexes_get_a_description_without_links_to_files(self):
+        settings = tomllib.loads((SOURCE / "pyproject.toml").read_text())["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
+        text = "".join((SOURCE / fragment["path"]).read_text() for fragment in settings["fragments"])
+        self.assertRegex(text, r"\]\(docs/")
+        for substitution in settings["substitutions"]:
+            text = re.sub(substitution["pattern"], substitution["replacement"], text)
+        self.assertEqual(re.findall(r"\]\((?!https?:|#).*?\)", text), [])
+        self.assertIn("**graph**: minimum spanning forests", text)
 
     def test_a_release_without_a_dated_section_of_the_change_log_is_refused(self):
         source = self.repository()

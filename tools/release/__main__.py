@@ -56,6 +56,7 @@ def make(asked, source, commit, work, output):
         parts.source_distribution(release)
     if "wheel" in asked.only:
         parts.wheel(release, source if asked.objects else work, asked.objects)
+    parts.check_descriptions(release)
     if "docs" in asked.only:
         parts.documents(release)
     if "sbom" in asked.only:

@@ -71,6 +71,15 @@ def wheel(release, folder, objects):
     wheels.check(release.output / repaired.name)
 
 
+def check_descriptions(release):
+    """Ends the program unless package indexes would show what the wheel and the source distribution say of themselves."""
+    made = [file for file in sorted(release.output.iterdir())
+            if file.suffix == ".whl" or file.name == f"{release.name}.tar.gz"]
+    if made:
+        print("== descriptions of the Python package, by twine", flush=True)
+        call(sys.executable, "-m", "twine", "check", "--strict", *made)
+
+
 def documents(release):
     """Writes the site, as ./x docs makes it: merganser-VERSION-docs.tar.gz."""
     print("== documents", flush=True)
