@@ -101,6 +101,14 @@ class Manual(unittest.TestCase):
                 (["merganser", "cluster", "-o", "some"], ["some_parcels.nc"]),
                 (["merganser", "run", "-n", "4", "--", "cluster", "--lab"], ["--labels"]),
                 (["merganser", "run", "-n", "4", "gen", "random", "--like-paper", "s"], ["scaling"]),
+                (["merganser", "flow", "tay"], ["taylor-green"]),
+                (["merganser", "announce", "demo", ""], ["droplet", "potts"]),
+                (["merganser", "topo", "gen", "torus"], ["torus", "torus2d", "torus3d"]),
+                (["merganser", "topo", "bench", "--models", "thr"], ["threads"]),
+                (["merganser", "topo", "bench", "--models", "all,thr"], ["all,threads"]),
+                (["merganser", "topo", "bench", "--models", "=", "all,thr"], ["all,threads"]),
+                (["merganser", "topo", "bench", "--graph", "chain,torus"], ["chain,torus", "chain,torus2d", "chain,torus3d"]),
+                (["merganser", "topo", "bench", "--graph", "some"], ["some_parcels.nc"]),
                 (["merganser", "nothing", ""], [])]:
             self.assertEqual(self.complete_in_bash(*words), expected, words)
         for verb in self.verbs:
@@ -124,12 +132,17 @@ class Manual(unittest.TestCase):
         self.assertEqual(run("zsh", "-f", "-c", script + "merganser gen ''").stdout, "random\n")
         for command in ("merganser cluster ''", "merganser run -n 4 -- cluster ''"):
             self.assertIn(":comm:(auto threads", run("zsh", "-f", "-c", script + command).stdout, command)
+        self.assertRegex(run("zsh", "-f", "-c", script + "merganser flow ''").stdout, r"(?m)^:case:\(.*taylor-green.*\)$")
+        self.assertRegex(run("zsh", "-f", "-c", script + "merganser topo bench ''").stdout, r"(?m)^--models=.*:_values -s , models all threads")
 
     @needs("fish")
     def test_fish_completes(self):
         for words, expected in [("merganser clus", "cluster"), ("merganser gen ", "random"),
                                 ("merganser cluster --min-vol", "--min-volume-ratio"),
-                                ("merganser cluster --comm th", "threads"), ("merganser run -n 4 cluster --lab", "--labels")]:
+                                ("merganser cluster --comm th", "threads"), ("merganser run -n 4 cluster --lab", "--labels"),
+                                ("merganser flow tay", "taylor-green"), ("merganser announce demo po", "potts"),
+                                ("merganser topo bench --models thr", "threads"),
+                                ("merganser topo bench --models all,thr", "all,threads")]:
             done = run("fish", "--no-config", "-c", f"source {self.folder}/completion/merganser.fish; complete -C '{words}'")
             self.assertEqual((done.stdout.split("\t")[0].strip(), done.stderr), (expected, ""), words)
 
