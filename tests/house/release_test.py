@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -87,6 +88,18 @@ class Tools(unittest.TestCase):
             text = re.sub(substitution["pattern"], substitution["replacement"], text)
         self.assertEqual(re.findall(r"\]\((?!https?:|#).*?\)", text), [])
         self.assertIn("**graph**: minimum spanning forests", text)
+
+    def test_recipes_have_the_checksums_of_what_they_build(self):
+        release = self.release()
+        for recipe in ("spack/package.py", "conda/recipe.yaml"):
+            (release.work / "packaging" / recipe).parent.mkdir(parents=True)
+            shutil.copy(SOURCE / "packaging" / recipe, release.work / "packaging" / recipe)
+        for name, recipe in (("merganser-7.1.0-source.tar.gz", "spack-package.py"), ("merganser-7.1.0.tar.gz", "conda-recipe.yaml")):
+            (release.output / name).write_text(name)
+            parts.recipes(release)
+            text = (release.output / recipe).read_text()
+            self.assertIn(hashlib.sha256(name.encode()).hexdigest(), text)
+            self.assertNotIn("0" * 64, text)
 
     def test_a_release_without_a_dated_section_of_the_change_log_is_refused(self):
         source = self.repository()

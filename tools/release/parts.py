@@ -80,6 +80,17 @@ def check_descriptions(release):
         call(sys.executable, "-m", "twine", "check", "--strict", *made)
 
 
+def recipes(release):
+    """Writes the recipes of Spack and conda-forge with the checksums of the archive and the source distribution that were made."""
+    for recipe, source, name in (("spack/package.py", f"{release.name}-source.tar.gz", "spack-package.py"),
+                                 ("conda/recipe.yaml", f"{release.name}.tar.gz", "conda-recipe.yaml")):
+        if (release.output / source).exists():
+            text = (release.work / "packaging" / recipe).read_text()
+            checksum = hashlib.sha256((release.output / source).read_bytes()).hexdigest()
+            assert text.count("0" * 64) == 1, f"packaging/{recipe} has no place for a checksum"
+            (release.output / name).write_text(text.replace("0" * 64, checksum))
+
+
 def documents(release):
     """Writes the site, as ./x docs makes it: merganser-VERSION-docs.tar.gz."""
     print("== documents", flush=True)
