@@ -41,7 +41,7 @@ std::string process_model_names() {
   return out.empty() ? "p2p" : out;  // without any, a name that this build refuses, so that the condition is valid
 }
 
-Known known_models(std::vector<std::string> words) {
+Proposes known_models(std::vector<std::string> words) {
   for (const auto& b : comm::backends()) words.emplace_back(b.name);
   return {std::move(words)};
 }

@@ -261,8 +261,8 @@ struct Listed {
 };
 template <class V>
 void describe(Listed& o, V&& option) {
-  option.positional("ANIMAL", o.animal, "checked elsewhere", Known{{"duck", "goose"}});
-  option("models", o.models, "checked elsewhere", Kind{"LIST"}, Known{{"all", "p2p"}});
+  option.positional("ANIMAL", o.animal, "checked elsewhere", Proposes{{"duck", "goose"}});
+  option("models", o.models, "checked elsewhere", Kind{"LIST"}, Proposes{{"all", "p2p"}});
   option("stages", o.stages, "checked here", Words{{"search", "merge"}}, Kind{"LIST"});
   option("model", o.model, "a word", Words{{"any", "none"}});
   option("colour", o.colour, "which", Choices<Colour>{{{"red", Colour::red}, {"green", Colour::green}}});

@@ -139,7 +139,7 @@ struct Words {
 };
 /// Modifier of a command line option: words that its value, or each value of a list, may be, for completion in shells. The command
 /// itself checks the value, and may allow others too.
-struct Known {
+struct Proposes {
   std::vector<std::string> words;  ///< in the order in which shells propose them
 };
 
@@ -257,7 +257,7 @@ class OptionTable : Pinned {
 
   /// Adds an option --NAME that is bound to `v`.
   /// @param extra  modifiers: Check, Letter, Kind, Initial, Hidden, Required, Reads, Writes, UsedWith, NotWith, FromInput, Instead,
-  /// Words, Known
+  /// Words, Proposes
   template <class T, class... Extra>
   void operator()(std::string name, T& v, std::string help, Extra&&... extra) {
     Option& o = add(std::move(name), v, std::move(help));
@@ -369,7 +369,7 @@ class OptionTable : Pinned {
   static void apply(Option& o, const void*, Initial initial) { o.initial = std::move(initial.text); }
   static void apply(Option& o, const void*, Hidden) { o.hidden = true; }
   static void apply(Option& o, const void*, Rest) { o.rest = true; }
-  static void apply(Option& o, const void*, Known known) { o.words = std::move(known.words); }
+  static void apply(Option& o, const void*, Proposes known) { o.words = std::move(known.words); }
   static void apply(Option& o, const void*, Required) { o.required = true; }
   static void apply(Option& o, const void*, Reads) { o.role = FileRole::reads; }
   static void apply(Option& o, const void*, Writes) { o.role = FileRole::writes; }

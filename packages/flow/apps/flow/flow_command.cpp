@@ -68,8 +68,8 @@ flow::Case parse_case(const std::string& name) {
 }
 
 /// Returns the names of the initial conditions, for completion in shells.
-Known known_cases() {
-  Known known;
+Proposes known_cases() {
+  Proposes known;
   for (const auto& [word, which] : flow::cases().words) known.words.emplace_back(word);
   return known;
 }

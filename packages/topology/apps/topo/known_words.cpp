@@ -7,20 +7,20 @@
 
 namespace merganser::app {
 
-Known known_kernels() {
-  Known known{{"default", "all"}};
+Proposes known_kernels() {
+  Proposes known{{"default", "all"}};
   for (const auto& kernel : kernels::kernels()) known.words.emplace_back(kernel.name);
   return known;
 }
 
-Known known_process_graphs() {
-  Known known;
+Proposes known_process_graphs() {
+  Proposes known;
   for (const auto& kind : graphs::process_graph_kinds()) known.words.emplace_back(kind.name);
   return known;
 }
 
-Known known_process_formats() {
-  Known known;
+Proposes known_process_formats() {
+  Proposes known;
   for (const auto format : graphs::process_formats()) known.words.emplace_back(graphs::to_string(format));
   return known;
 }

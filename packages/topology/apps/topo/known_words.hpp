@@ -5,10 +5,10 @@
 namespace merganser::app {
 
 /// Returns the words of a list of exchange kernels: "default", "all", and the names of the kernels in this build.
-[[nodiscard]] Known known_kernels();
+[[nodiscard]] Proposes known_kernels();
 /// Returns the kinds of process graphs that are made, as "torus2d". Files are allowed beside them where an option reads one.
-[[nodiscard]] Known known_process_graphs();
+[[nodiscard]] Proposes known_process_graphs();
 /// Returns the formats of process graph files, as "matrix-market".
-[[nodiscard]] Known known_process_formats();
+[[nodiscard]] Proposes known_process_formats();
 
 }  // namespace merganser::app
