@@ -41,6 +41,11 @@ std::string process_model_names() {
   return out.empty() ? "p2p" : out;  // without any, a name that this build refuses, so that the condition is valid
 }
 
+Proposes known_models(std::vector<std::string> words) {
+  for (const auto& b : comm::backends()) words.emplace_back(b.name);
+  return {std::move(words)};
+}
+
 // Rule of `--comm auto`: of the models within 5 % of the fastest, the first in the order of backends(); a bootstrap
 // over the measured passes tells which others are as fast.
 comm::ModelChoice choose_model(std::span<const comm::MeasuredModel> models) {

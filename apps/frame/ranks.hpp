@@ -20,6 +20,8 @@ struct RankOptions {
 [[nodiscard]] std::string model_names();
 /// Returns the names of the communication models whose ranks are processes, as conditions of options take them: "p2p|rma".
 [[nodiscard]] std::string process_model_names();
+/// Returns the words that shells propose for communication models: the given ones, and then the models in this build.
+[[nodiscard]] Proposes known_models(std::vector<std::string> words = {"all"});
 
 /// Returns the advice for users who type `typed`, a launcher's option for the number of ranks, to a verb that starts no processes.
 [[nodiscard]] inline Instead ranks_advice(std::string typed) {

@@ -33,6 +33,7 @@ Json option_json(const Option& o) {
   return {{"name", o.name},
           {"letter", o.letter == 0 ? std::string() : std::string(1, o.letter)},
           {"kind", o.kind},
+          {"words", o.words},
           {"help", o.help + uses_text(o)},
           {"section", o.section},
           {"flag", o.flag},

@@ -55,7 +55,7 @@ void describe(VerifyCommand& o, V&& option) {
   option.positional("FILE", o.files, "EPIC parcel files to verify besides the generated inputs", Reads{});
   option.section("What is compared");
   option("ranks", o.ranks, "numbers of ranks", at_least(1), own_ranks_advice("-n"), own_ranks_advice("-np"));
-  option("comm", o.comm, "models: all, or some of " + model_names().substr(5), Kind{"LIST"});
+  option("comm", o.comm, "models: all, or some of " + model_names().substr(5), Kind{"LIST"}, known_models());
   option("prune", o.prune, "prunings: all, single-pass, iterative", words_or_all(prune_choices()), Kind{"LIST"});
   option("search", o.search, "searches: all, exact, cells8", words_or_all(search_choices()), Kind{"LIST"});
   option.section("Inputs");

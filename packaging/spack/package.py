@@ -1,7 +1,7 @@
 """Recipe of merganser for Spack: copy it to packages/merganser/package.py of a repository of recipes.
 
-Not tested with Spack: what was checked is that it is Python, and that the options that it passes exist (tests/house/repository_test.py). Set `url` to where the archives of releases are, and replace
-the checksum by that of SHA256SUMS.
+Not tested with Spack: what was checked is that the options that it passes and the variants that it names exist
+(tests/house/repository_test.py). Set `url` to where the archives of releases are; ./x release writes the checksum.
 """
 from spack.package import *
 

@@ -148,6 +148,7 @@ std::string axes_text(const AxisFlags& axes) {
 // Applies the modifier Words to a command line option with a text: its value must be one of the words.
 void OptionTable::apply(Option& o, const std::string*, Words words) {
   o.kind = joined(words.words, "|");
+  o.words = words.words;
   o.set = [set = std::move(o.set), words = std::move(words.words)](const std::string& text) {
     if (std::find(words.begin(), words.end(), text) == words.end()) detail::reject(text, joined(words, "|"));
     set(text);
@@ -156,6 +157,7 @@ void OptionTable::apply(Option& o, const std::string*, Words words) {
 
 // Applies the modifier Words to a command line option with a list: each value must be one of the words.
 void OptionTable::apply(Option& o, const std::vector<std::string>*, Words words) {
+  o.words = words.words;
   o.set = [set = std::move(o.set), words = std::move(words.words)](const std::string& text) {
     for (const auto& piece : split_commas(text))
       if (std::find(words.begin(), words.end(), piece) == words.end()) detail::reject(piece, joined(words, "|"));

@@ -251,6 +251,38 @@ TEST(Options, help_lists_all_but_the_hidden_with_their_initial_values) {
   EXPECT_EQ(table.synopsis(), " FILE [MORE...] [options]");
 }
 
+struct Listed {
+  std::string animal;
+  std::vector<std::string> models;
+  std::vector<std::string> stages;
+  std::string model = "any";
+  Colour colour = Colour::red;
+  int steps = 1;
+};
+template <class V>
+void describe(Listed& o, V&& option) {
+  option.positional("ANIMAL", o.animal, "checked elsewhere", Proposes{{"duck", "goose"}});
+  option("models", o.models, "checked elsewhere", Kind{"LIST"}, Proposes{{"all", "p2p"}});
+  option("stages", o.stages, "checked here", Words{{"search", "merge"}}, Kind{"LIST"});
+  option("model", o.model, "a word", Words{{"any", "none"}});
+  option("colour", o.colour, "which", Choices<Colour>{{{"red", Colour::red}, {"green", Colour::green}}});
+  option("steps", o.steps, "a number");
+}
+
+TEST(Options, tell_the_words_that_shells_propose) {
+  Listed listed;
+  OptionTable table(listed);
+  std::vector<std::vector<std::string>> words;
+  for (const Option& o : table.options()) words.push_back(o.words);
+  const std::vector<std::vector<std::string>> expected{{"duck", "goose"}, {"all", "p2p"},   {"search", "merge"},
+                                                       {"any", "none"},   {"red", "green"}, {}};
+  EXPECT_EQ(words, expected);
+  EXPECT_EQ(table.options()[1].kind, "LIST");
+  table.parse(std::vector<std::string>{"swan", "--models", "all,rma"});  // known words bind nobody
+  EXPECT_EQ(listed.animal, "swan");
+  EXPECT_EQ(listed.models, (std::vector<std::string>{"all", "rma"}));
+}
+
 TEST(Options, tell_which_were_given) {
   Sample s;
   OptionTable table(s);

@@ -108,6 +108,25 @@ class Manual(unittest.TestCase):
             known = [f"--{o['name']}" for o in verb["options"] if not o["positional"] and not o["hidden"]]
             self.assertEqual(sorted(found), sorted([*known, "--help"]), verb["name"])
 
+    def verb_is_there(self, verb):
+        """Returns whether the program has a verb, which it lacks if it was built without its package."""
+        return any(v["name"] == verb for v in self.verbs)
+
+    @needs("bash")
+    def test_bash_completes_arguments_and_lists_of_packages(self):
+        (self.folder / "some_parcels.nc").touch()
+        for words, expected in [
+                (["merganser", "flow", "tay"], ["taylor-green"]),
+                (["merganser", "announce", "demo", ""], ["droplet", "potts"]),
+                (["merganser", "topo", "gen", "torus"], ["torus", "torus2d", "torus3d"]),
+                (["merganser", "topo", "bench", "--models", "thr"], ["threads"]),
+                (["merganser", "topo", "bench", "--models", "all,thr"], ["all,threads"]),
+                (["merganser", "topo", "bench", "--models", "=", "all,thr"], ["all,threads"]),
+                (["merganser", "topo", "bench", "--graph", "chain,torus"], ["chain,torus", "chain,torus2d", "chain,torus3d"]),
+                (["merganser", "topo", "bench", "--graph", "some"], ["some_parcels.nc"])]:
+            if self.verb_is_there(words[1]) or self.verb_is_there(" ".join(words[1:3])):
+                self.assertEqual(self.complete_in_bash(*words), expected, words)
+
     @needs("shellcheck")
     def test_shellcheck_finds_nothing(self):
         done = run("shellcheck", "-s", "bash", self.folder / "completion" / "merganser.bash")
@@ -124,12 +143,22 @@ class Manual(unittest.TestCase):
         self.assertEqual(run("zsh", "-f", "-c", script + "merganser gen ''").stdout, "random\n")
         for command in ("merganser cluster ''", "merganser run -n 4 -- cluster ''"):
             self.assertIn(":comm:(auto threads", run("zsh", "-f", "-c", script + command).stdout, command)
+        for verb, line in [("flow", r"(?m)^:case:\(.*taylor-green.*\)$"),
+                           ("topo bench", r"(?m)^--models=.*:_values -s , models all threads")]:
+            if self.verb_is_there(verb):
+                self.assertRegex(run("zsh", "-f", "-c", f"{script}merganser {verb} ''").stdout, line)
 
     @needs("fish")
     def test_fish_completes(self):
         for words, expected in [("merganser clus", "cluster"), ("merganser gen ", "random"),
                                 ("merganser cluster --min-vol", "--min-volume-ratio"),
-                                ("merganser cluster --comm th", "threads"), ("merganser run -n 4 cluster --lab", "--labels")]:
+                                ("merganser cluster --comm th", "threads"), ("merganser run -n 4 cluster --lab", "--labels"),
+                                ("merganser flow tay", "taylor-green"), ("merganser announce demo po", "potts"),
+                                ("merganser topo bench --models thr", "threads"),
+                                ("merganser topo bench --models all,thr", "all,threads")]:
+            first, second = words.split()[1:3] if words.count(" ") > 1 else (words.split()[1], "")
+            if first in ("flow", "announce", "topo") and not (self.verb_is_there(first) or self.verb_is_there(f"{first} {second}")):
+                continue
             done = run("fish", "--no-config", "-c", f"source {self.folder}/completion/merganser.fish; complete -C '{words}'")
             self.assertEqual((done.stdout.split("\t")[0].strip(), done.stderr), (expected, ""), words)
 

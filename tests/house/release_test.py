@@ -4,10 +4,13 @@ import base64
 import hashlib
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 import unittest
 import zipfile
 from pathlib import Path
@@ -76,6 +79,27 @@ class Tools(unittest.TestCase):
         listed = run("tar", "-tf", self.folder / "one" / "merganser-7.1.0-source.tar.gz").stdout.split()
         self.assertIn("merganser-7.1.0/CMakeLists.txt", listed)
         self.assertNotIn("merganser-7.1.0/scratch", listed)
+
+    def test_package_indexes_get_a_description_without_links_to_files(self):
+        settings = tomllib.loads((SOURCE / "pyproject.toml").read_text())["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
+        text = "".join((SOURCE / fragment["path"]).read_text() for fragment in settings["fragments"])
+        self.assertRegex(text, r"\]\(docs/")
+        for substitution in settings["substitutions"]:
+            text = re.sub(substitution["pattern"], substitution["replacement"], text)
+        self.assertEqual(re.findall(r"\]\((?!https?:|#).*?\)", text), [])
+        self.assertIn("**graph**: minimum spanning forests", text)
+
+    def test_recipes_have_the_checksums_of_what_they_build(self):
+        release = self.release()
+        for recipe in ("spack/package.py", "conda/recipe.yaml"):
+            (release.work / "packaging" / recipe).parent.mkdir(parents=True)
+            shutil.copy(SOURCE / "packaging" / recipe, release.work / "packaging" / recipe)
+        for name, recipe in (("merganser-7.1.0-source.tar.gz", "spack-package.py"), ("merganser-7.1.0.tar.gz", "conda-recipe.yaml")):
+            (release.output / name).write_text(name)
+            parts.recipes(release)
+            text = (release.output / recipe).read_text()
+            self.assertIn(hashlib.sha256(name.encode()).hexdigest(), text)
+            self.assertNotIn("0" * 64, text)
 
     def test_a_release_without_a_dated_section_of_the_change_log_is_refused(self):
         source = self.repository()

@@ -1,5 +1,6 @@
 """Files by which strangers find their way into the repository are valid and agree with the tree. What needs check-jsonschema
 (PyPI), cffconvert (PyPI) or shellcheck is skipped where it is missing."""
+import functools
 import json
 import os
 import re
@@ -7,6 +8,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
+import types
 import unittest
 from pathlib import Path
 
@@ -125,6 +128,26 @@ class Templates(unittest.TestCase):
             self.assertIn(words, (SOURCE / name).read_text(), name)
 
 
+class Spack(dict):
+    """Names that a recipe of Spack finds in spack.package: directives note what they are told."""
+
+    def __init__(self):
+        names = ("license", "version", "variant", "depends_on", "requires", "conflicts", "generator")
+        self.said, self.conditions = {name: [] for name in names}, {name: [] for name in names}
+        base = type("CMakePackage", (), {"define": lambda _, name, value: (name, value),
+                                         "define_from_variant": lambda _, name, variant: (name, variant)})
+        package = types.ModuleType("spack.package")
+        package.CMakePackage = base
+        for name in names:
+            setattr(package, name, functools.partial(self.note, name))
+        sys.modules["spack"], sys.modules["spack.package"] = types.ModuleType("spack"), package
+        super().__init__()
+
+    def note(self, name, first, *_, when="", **__):
+        self.said[name].append(first)
+        self.conditions[name].append(when)
+
+
 class Recipes(unittest.TestCase):
     """Packages of other systems name the version of the sources, and say what has not been tested."""
 
@@ -137,8 +160,41 @@ class Recipes(unittest.TestCase):
         for name in ("spack/package.py", "conda/recipe.yaml", "Containerfile"):
             self.assertRegex((SOURCE / "packaging" / name).read_text(), r"(?i)not tested|untested", name)
 
-    def test_the_recipe_of_spack_is_python(self):
-        compile((SOURCE / "packaging" / "spack" / "package.py").read_text(), "package.py", "exec")
+    def test_the_recipe_of_spack_passes_options_that_exist(self):
+        recipe = Spack()
+        exec(compile((SOURCE / "packaging" / "spack" / "package.py").read_text(), "package.py", "exec"), recipe)  # noqa: S102
+        made = recipe["Merganser"]()
+        cmake = "".join(file.read_text() for file in [SOURCE / "CMakeLists.txt", *(SOURCE / "cmake").glob("*.cmake")])
+        passed = made.cmake_args()
+        self.assertGreater(len(passed), 5)
+        for name, variant in passed:
+            if name != "BUILD_TESTING":
+                self.assertRegex(cmake, rf"\b{name}\b")
+            self.assertTrue(variant is False or variant in recipe.said["variant"], variant)
+        conditions = [word for name in ("depends_on", "requires", "conflicts") for word in recipe.conditions[name]]
+        for condition in conditions:
+            for variant in re.findall(r"[+~](\w+)", condition):
+                self.assertIn(variant, recipe.said["variant"], condition)
+
+    def test_the_recipe_of_conda_needs_what_the_build_needs(self):
+        recipe = (SOURCE / "packaging" / "conda" / "recipe.yaml").read_text()
+        project = tomllib.loads((SOURCE / "pyproject.toml").read_text())
+        for needed in [*project["build-system"]["requires"], *project["project"]["dependencies"]]:
+            name, least = needed.split(">=")
+            self.assertIn(f"- {name} >={least}\n", recipe)
+
+    def test_rattler_build_renders_the_recipe_of_conda(self):
+        try:
+            from rattler_build import PlatformConfig, RenderConfig, Stage0Recipe, VariantConfig
+        except ImportError:
+            self.skipTest("py-rattler-build (PyPI) is not installed")
+        recipe = Stage0Recipe.from_file(str(SOURCE / "packaging" / "conda" / "recipe.yaml"))
+        variants = VariantConfig({"python": ["3.11", "3.12"], "cxx_compiler": ["gxx"], "c_stdlib": ["sysroot"]})
+        rendered = recipe.render(variants, RenderConfig(platform=PlatformConfig(target_platform="linux-64")))
+        self.assertEqual(len(rendered), 2)
+        made = rendered[0].recipe() if callable(rendered[0].recipe) else rendered[0].recipe
+        self.assertEqual((made.package.name, made.package.version), ("merganser", VERSION))
+        self.assertIn("gxx_linux-64", str(made.requirements.build[0]))
 
     @unittest.skipUnless(yaml, "Python's yaml is not installed (Debian: python3-yaml)")
     def test_the_recipe_of_conda_is_yaml_with_the_options_of_the_build(self):

@@ -2,6 +2,7 @@
 import json
 import sys
 import tempfile
+import tomllib
 import unittest
 from pathlib import Path
 
@@ -53,8 +54,15 @@ class Search(unittest.TestCase):
         for name in (*INDEX["docnames"], "packages/graph/docs/msf", "index", "examples/01_cluster.cpp"):
             self.assertTrue(any(pattern.search(name) for pattern, _ in search.places()), name)
 
-    def test_there_are_twenty_questions(self):
-        self.assertGreaterEqual((WEBSITE / "questions.toml").read_text().count("[[question]]"), 20)
+    def test_there_are_twenty_questions_and_twenty_of_public_trackers(self):
+        questions = tomllib.loads((WEBSITE / "questions.toml").read_text())["question"]
+        sources = [question["source"] for question in questions if "source" in question]
+        self.assertGreaterEqual(len(sources), 20)
+        self.assertGreaterEqual(len(questions) - len(sources), 20)
+        self.assertEqual(len(sources), len(set(sources)))
+        for source in sources:
+            self.assertRegex(source, r"^[\w-]+/[\w-]+#\d+$")
+        self.assertEqual({source.split("/")[1].split("#")[0] for source in sources}, {"hdbscan", "warpx", "chombo-discharge", "ompi"})
 
 
 if __name__ == "__main__":

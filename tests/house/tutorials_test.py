@@ -1,7 +1,8 @@
 """What tutorials show is what happens: their files are written, their commands run, and what these print is compared.
 
 tutorials_test.py [--build BUILD] TUTORIAL...: commands that need an installed library (make, c++ with pkg-config) find one that is
-installed from BUILD to a temporary folder.
+installed from BUILD to a temporary folder. ./x simulate runs what has been compiled (build-simgrid); where it or SimGrid is missing, the
+exit code is 77 and a line says so.
 
 A block of code below a paragraph that ends with "`NAME`:" is the file NAME. Of a block `console` lines behind "$ " are commands, lines
 behind "> " continue them, and the others are what they print: "..." stands for any text in a line, and a line of "..." for any
@@ -9,6 +10,7 @@ lines."""
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,6 +18,8 @@ import time
 from pathlib import Path
 
 BLOCK = re.compile(r"(?:`([\w.]+)`[^\n`]*:\n\n)?^```(\w*)\n(.*?)^```", re.S | re.M)
+SOURCE = Path(__file__).resolve().parents[2]
+NOT_THERE = 77
 SECONDS = 300 * int(os.environ.get("MERGANSER_TEST_PATIENCE", "1"))
 
 
@@ -62,6 +66,25 @@ def run(tutorial, environment, folder):
     return None
 
 
+def simulation_missing(tutorial):
+    """Returns what a tutorial needs for ./x simulate and is not there; an empty text if nothing is missing."""
+    simulated = SOURCE / "build-simgrid" / "bin" / "merganser"
+    if "./x simulate" not in tutorial.read_text():
+        return ""
+    return "SimGrid's smpirun" if not shutil.which("smpirun") else "" if simulated.exists() else str(simulated)
+
+
+def write_x(place, build):
+    """Writes a script x that does what ./x simulate does once all is compiled."""
+    script = place / "x"
+    script.write_text(f"""#!/bin/sh
+shift
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH='{SOURCE}/packages/simulate' exec '{sys.executable}' -m simulate --build '{build}' \\
+  --simulated '{SOURCE}/build-simgrid' "$@"
+""")
+    script.chmod(0o755)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=Path)
@@ -77,8 +100,13 @@ def main():
             environment["PKG_CONFIG_PATH"] = str(folder / "prefix" / "lib" / "pkgconfig")
         for tutorial in options.tutorials:
             print(f"{tutorial}:", flush=True)
+            missing = simulation_missing(tutorial)
+            if missing:
+                print(f"  not tested: {missing} is not there")
+                return NOT_THERE
             place = folder / "-".join(tutorial.with_suffix("").parts[-3:])
             place.mkdir()
+            write_x(place, options.build.resolve() if options.build else "build")
             wrong = run(tutorial, environment, place)
             if wrong:
                 print(f"{tutorial}: {wrong}")

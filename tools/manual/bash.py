@@ -1,11 +1,11 @@
 """Completion of bash, which needs no other package."""
-from words import choices, families, named, positionals, takes_file
+from words import choices, families, named, positionals, takes_file, takes_list
 
 HEAD = """\
 # Completion of merganser for bash, generated from its options. Installed where bash-completion looks; or: . merganser.bash
 _merganser() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} verb="" family="" i=1 word
-  local options="" values="" files="" after=""
+  local options="" values="" files="" list="" after="" before=""
   # bash takes --name=value apart.
   if [[ $cur == "=" ]]; then
     cur=""
@@ -49,10 +49,16 @@ MIDDLE = """\
   _merganser_verb "$verb" "$prev"
   if [[ $values == "-" ]]; then
     COMPREPLY=() # a value that only the user knows
-  elif [[ -n $values ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "$values" -- "$cur")
   elif [[ $cur == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+  elif [[ -n $list ]]; then
+    [[ $cur != *,* ]] || before=${cur%,*},
+    compopt -o nospace 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -P "$before" -W "$values" -- "${cur##*,}")
+    if [[ -n $files && -z $before ]]; then mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$cur"); fi
+  elif [[ -n $values ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$values" -- "$cur")
+    if [[ -n $files ]]; then mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$cur"); fi
   elif [[ -n $files ]]; then
     compopt -o filenames 2>/dev/null
     mapfile -t COMPREPLY < <(compgen -f -- "$cur")
@@ -61,8 +67,8 @@ MIDDLE = """\
   fi
 }
 
-# _merganser_verb VERB WORD: sets `options` of a verb, and what follows the word before the cursor: `values` (-: unknown) or
-# `files`.
+# _merganser_verb VERB WORD: sets `options` of a verb, and what follows the word before the cursor: `values` (-: unknown), `files`,
+# or both; `list` if the values are separated by commas.
 _merganser_verb() {
   case $1 in
 """
@@ -72,6 +78,14 @@ def names(option):
     return [f"--{option['name']}", *([f"-{option['letter']}"] if option["letter"] else [])]
 
 
+def proposed(option):
+    """Returns the assignments that tell what the value of an option may be; empty if only the user knows."""
+    words = choices(option)
+    parts = [f'values="{" ".join(words)}"'] if words else []
+    parts += ["files=1"] * takes_file(option) + ["list=1"] * (bool(words) and takes_list(option))
+    return " ".join(parts)
+
+
 def of_verb(verb):
     options = [o for o in named(verb)]
     out = f"    \"{verb['name']}\")\n      options=\"{' '.join(f'--' + o['name'] for o in options)} --help\"\n"
@@ -79,9 +93,12 @@ def of_verb(verb):
     for o in options:
         if o["flag"]:
             continue
-        what = f"values=\"{' '.join(choices(o))}\"" if choices(o) else "files=1" if takes_file(o) else "values=-"
+        what = proposed(o) or "values=-"
         cases.setdefault(what, []).extend(names(o))
-    rest = "files=1" if any(takes_file(o) for o in positionals(verb)) else ":"
+    arguments = positionals(verb)
+    words = [word for o in arguments for word in choices(o)]
+    rest = [f'values="{" ".join(words)}"'] if words else []
+    rest = " ".join(rest + ["files=1"] * any(takes_file(o) for o in arguments)) or ":"
     out += "      case $2 in\n" + "".join(f"        {' | '.join(words)}) {what} ;;\n" for what, words in cases.items())
     return out + f"        *) {rest} ;;\n      esac\n      ;;\n"
 

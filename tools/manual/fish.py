@@ -1,5 +1,5 @@
 """Completion of fish."""
-from words import choices, families, named, positionals, short, takes_file
+from words import choices, families, named, positionals, short, takes_file, takes_list
 
 HEAD = """\
 # Completion of merganser for fish, generated from its options.
@@ -48,10 +48,15 @@ def completion(verbs):
             out += f"complete -c merganser -n '__merganser_is \"{verb['name']}\"' -l {o['name']}"
             out += f" -s {o['letter']}" if o["letter"] else ""
             if choices(o):
-                out += f" -x -a {quoted(' '.join(choices(o)))}"
+                words = " ".join(choices(o))
+                out += " -r -F" if takes_file(o) else " -x"
+                out += f" -a {quoted(f'(__fish_append , {words})' if takes_list(o) else words)}"
             elif not o["flag"]:
                 out += " -r -F" if takes_file(o) else " -x"
             out += f" -d {quoted(short(o['help']))}\n"
+        words = [word for o in positionals(verb) for word in choices(o)]
+        if words:
+            out += f"complete -c merganser -n '__merganser_is \"{verb['name']}\"' -a {quoted(' '.join(words))}\n"
         if any(takes_file(o) for o in positionals(verb)):
             out += f"complete -c merganser -n '__merganser_is \"{verb['name']}\"' -F\n"
     return out

@@ -21,9 +21,17 @@ def positionals(verb):
 
 
 def choices(option):
-    """Returns the words that an option takes, if its metavariable lists them: "threads|p2p"; else an empty list."""
+    """Returns the words that an option or argument takes, or each value of its list: those that the program knows, or those that
+    its metavariable lists ("threads|p2p"); else an empty list."""
+    if option["words"]:
+        return option["words"]
     words = option["kind"].split("|")
     return words if len(words) > 1 and all(re.fullmatch(r"[a-z0-9][\w.-]*", word) for word in words) else []
+
+
+def takes_list(option):
+    """Returns whether the value of an option is a list with commas."""
+    return isinstance(option["default"], list) and not option["positional"]
 
 
 def takes_file(option):

@@ -1,5 +1,5 @@
 """Completion of zsh."""
-from words import choices, families, named, positionals, short, takes_file
+from words import choices, families, named, positionals, short, takes_file, takes_list
 
 
 def quoted(text):
@@ -14,8 +14,13 @@ def described(text):
 def value(option):
     """Returns the part of a specification that tells what an option or argument takes."""
     kind = option["kind"].replace(":", " ").replace("|", " ") or "value"
-    if choices(option):
-        return f":{option['name'].lower()}:({' '.join(choices(option))})"
+    words, name = " ".join(choices(option)), option["name"].lower()
+    if words and takes_list(option):
+        return f":{name}:_values -s , {name} {words}"
+    if words and takes_file(option):
+        return f":{name}:_alternative \"words:word:({words})\" \"files:file:_files\""
+    if words:
+        return f":{name}:({words})"
     return f":{kind.lower()}:_files" if takes_file(option) else f":{kind.lower()}: "
 
 

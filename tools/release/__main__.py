@@ -1,7 +1,8 @@
 """Makes the files of a release from a clean clone of the last commit: ./x release --dry-run.
 
 Into FOLDER (dist): the archive of the sources, the source distribution of the Python package, its wheel with the libraries that
-it needs and their licences, the bill of materials (CycloneDX), the documents, and SHA256SUMS. All dates in them are that of the commit.
+it needs and their licences, recipes of Spack and conda-forge with checksums, the bill of materials (CycloneDX), the documents, and
+SHA256SUMS. All dates in them are that of the commit.
 Nothing is uploaded. --dry-run makes the files alone; without it the tree must be clean, CHANGELOG.md must have a dated section of
 the version, and the commit is tagged.
 """
@@ -56,6 +57,8 @@ def make(asked, source, commit, work, output):
         parts.source_distribution(release)
     if "wheel" in asked.only:
         parts.wheel(release, source if asked.objects else work, asked.objects)
+    parts.check_descriptions(release)
+    parts.recipes(release)
     if "docs" in asked.only:
         parts.documents(release)
     if "sbom" in asked.only:

@@ -71,6 +71,26 @@ def wheel(release, folder, objects):
     wheels.check(release.output / repaired.name)
 
 
+def check_descriptions(release):
+    """Ends the program unless package indexes would show what the wheel and the source distribution say of themselves."""
+    made = [file for file in sorted(release.output.iterdir())
+            if file.suffix == ".whl" or file.name == f"{release.name}.tar.gz"]
+    if made:
+        print("== descriptions of the Python package, by twine", flush=True)
+        call(sys.executable, "-m", "twine", "check", "--strict", *made)
+
+
+def recipes(release):
+    """Writes the recipes of Spack and conda-forge with the checksums of the archive and the source distribution that were made."""
+    for recipe, source, name in (("spack/package.py", f"{release.name}-source.tar.gz", "spack-package.py"),
+                                 ("conda/recipe.yaml", f"{release.name}.tar.gz", "conda-recipe.yaml")):
+        if (release.output / source).exists():
+            text = (release.work / "packaging" / recipe).read_text()
+            checksum = hashlib.sha256((release.output / source).read_bytes()).hexdigest()
+            assert text.count("0" * 64) == 1, f"packaging/{recipe} has no place for a checksum"
+            (release.output / name).write_text(text.replace("0" * 64, checksum))
+
+
 def documents(release):
     """Writes the site, as ./x docs makes it: merganser-VERSION-docs.tar.gz."""
     print("== documents", flush=True)

@@ -48,15 +48,16 @@ enum class FileRole : std::uint8_t { none, reads, writes };
 
 /// Description of one command line option, bound to a field of an option struct. Made by OptionTable.
 struct Option {
-  std::string name;         ///< name without dashes, "min-volume-ratio"; of a positional argument: "FILE"
-  char letter = 0;          ///< short form, 'o' for -o; 0: none
-  std::string kind;         ///< metavariable of the value in --help, "N"; empty for a flag
-  std::string help;         ///< text of the option in --help
-  std::string section;      ///< heading in --help; empty: "Options"
-  std::string initial;      ///< default value as text; empty: none
-  bool flag = false;        ///< takes no value; --no-NAME switches it off
-  bool positional = false;  ///< an argument without a dash
-  bool list = false;        ///< a positional that takes every remaining positional argument
+  std::string name;                ///< name without dashes, "min-volume-ratio"; of a positional argument: "FILE"
+  char letter = 0;                 ///< short form, 'o' for -o; 0: none
+  std::string kind;                ///< metavariable of the value in --help, "N"; empty for a flag
+  std::string help;                ///< text of the option in --help
+  std::string section;             ///< heading in --help; empty: "Options"
+  std::string initial;             ///< default value as text; empty: none
+  std::vector<std::string> words;  ///< words that the value, or each value of a list, may be; empty: not known
+  bool flag = false;               ///< takes no value; --no-NAME switches it off
+  bool positional = false;         ///< an argument without a dash
+  bool list = false;               ///< a positional that takes every remaining positional argument
   bool rest = false;      ///< a positional list that, after its first, takes every remaining argument, options included
   bool required = false;  ///< parse() refuses arguments without it
   bool hidden = false;    ///< not in --help
@@ -135,6 +136,11 @@ struct Instead : Advice {
 /// Modifier of a command line option of strings: the allowed values.
 struct Words {
   std::vector<std::string> words;  ///< in the order in which --help shows them
+};
+/// Modifier of a command line option: words that its value, or each value of a list, may be, for completion in shells. The command
+/// itself checks the value, and may allow others too.
+struct Proposes {
+  std::vector<std::string> words;  ///< in the order in which shells propose them
 };
 
 /// Formats the value of an option as --help and error messages show it and as parse() reads it: "true", "3", "a,b"; empty for no
@@ -251,7 +257,7 @@ class OptionTable : Pinned {
 
   /// Adds an option --NAME that is bound to `v`.
   /// @param extra  modifiers: Check, Letter, Kind, Initial, Hidden, Required, Reads, Writes, UsedWith, NotWith, FromInput, Instead,
-  /// Words
+  /// Words, Proposes
   template <class T, class... Extra>
   void operator()(std::string name, T& v, std::string help, Extra&&... extra) {
     Option& o = add(std::move(name), v, std::move(help));
@@ -331,7 +337,8 @@ class OptionTable : Pinned {
   template <class E>
   Option& add_enum(std::string name, E& v, std::string help, Choices<E> choices) {
     Option o = make_option(std::move(name), std::move(help));
-    o.kind = joined(choices.words, "|", [](const auto& choice) { return choice.first; });
+    for (const auto& choice : choices.words) o.words.emplace_back(choice.first);
+    o.kind = joined(o.words, "|");
     o.set = [&v, all = o.kind, words = choices.words](const std::string& text) {
       for (const auto& [word, e] : words)
         if (word == text) {
@@ -362,6 +369,7 @@ class OptionTable : Pinned {
   static void apply(Option& o, const void*, Initial initial) { o.initial = std::move(initial.text); }
   static void apply(Option& o, const void*, Hidden) { o.hidden = true; }
   static void apply(Option& o, const void*, Rest) { o.rest = true; }
+  static void apply(Option& o, const void*, Proposes known) { o.words = std::move(known.words); }
   static void apply(Option& o, const void*, Required) { o.required = true; }
   static void apply(Option& o, const void*, Reads) { o.role = FileRole::reads; }
   static void apply(Option& o, const void*, Writes) { o.role = FileRole::writes; }

@@ -67,9 +67,16 @@ flow::Case parse_case(const std::string& name) {
                    "\"; allowed: " + joined(known.words, ", ", [](const auto& word) { return word.first; }));
 }
 
+/// Returns the names of the initial conditions, for completion in shells.
+Proposes known_cases() {
+  Proposes known;
+  for (const auto& [word, which] : flow::cases().words) known.words.emplace_back(word);
+  return known;
+}
+
 /// Passes name, value, meaning and range of every option of `merganser flow` to option(...).
 void describe(FlowCommand& o, auto&& option) {
-  option.positional("CASE", o.which, "rayleigh-taylor, taylor-green or thermal", NotWith{"--restart"});
+  option.positional("CASE", o.which, "rayleigh-taylor, taylor-green or thermal", NotWith{"--restart"}, known_cases());
   option("restart", o.restart, "parcel file to go on from: a snapshot, or a file of EPIC", Kind{"FILE"}, Reads{});
   describe(o.schedule, option);
   option.section("Output");

@@ -55,7 +55,7 @@ void describe(MsfBenchOptions& o, auto&& option) {
   option("ranks", o.ranks, "numbers of ranks, a launch each", at_least(1), Instead{"-n", "allowed: --ranks {value}"},
          Initial{"1,2,4,8 and up to 64 where there are cores; --quick: 1,2,4"});
   option("models", o.models, "communication models", Kind{"LIST"},
-         Initial{"all that the launcher starts; threads without one"});
+         Initial{"all that the launcher starts; threads without one"}, known_models({}));
   option("heaps", o.heaps, "MiB of symmetric heap per rank that are tried", at_least(1), Kind{"N,N,..."},
          Initial{"2,4,16,64,256; --quick: 2,4,64"});
   option("repeats", o.repeats, "runs of each case", at_least(0), Initial{"15; --quick: 3"});

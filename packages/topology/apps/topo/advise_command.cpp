@@ -54,7 +54,7 @@ void describe(TopoAdviseCommand& o, V&& option) {
          Initial{"weights, or 8,1024,65536 where the graph has none"}, NotWith{"--evaluate"});
   option("models", o.bench.models,
          "communication models to choose from: all, or some of p2p, neighborhood, rma, shmem, threads", Kind{"LIST"},
-         Initial{"those of processes; threads where there are no others"});
+         Initial{"those of processes; threads where there are no others"}, known_models());
   option("class", o.completion, "completion class that is shown first: what must be true when an exchange returns",
          Words{{kernels::kCompletionNames.begin(), kernels::kCompletionNames.end()}}, NotWith{"--evaluate"});
   option("max-ranks", o.max_ranks, "most ranks that are started to measure", at_least(1),

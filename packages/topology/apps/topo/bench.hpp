@@ -11,6 +11,7 @@
 #include "apps/frame/forecast.hpp"
 #include "apps/frame/ranks.hpp"
 #include "apps/topo/bench_record.hpp"
+#include "apps/topo/known_words.hpp"
 #include "merganser/topology/measure.hpp"
 
 namespace merganser::app {
@@ -65,8 +66,8 @@ struct TopoBenchOptions {
 template <class V>
 void describe_exchanges(TopoBenchOptions& o, V&& option, const char* sizes, const auto&... initial) {
   option("models", o.models, "communication models: all, or some of p2p, neighborhood, rma, shmem, threads",
-         Kind{"LIST"}, Initial{"all that the launcher starts; threads without one"});
-  option("kernels", o.kernels, "kernels: default, all, or names", Kind{"LIST"});
+         Kind{"LIST"}, Initial{"all that the launcher starts; threads without one"}, known_models());
+  option("kernels", o.kernels, "kernels: default, all, or names", Kind{"LIST"}, known_kernels());
   option("sizes", o.sizes, sizes, Kind{"N,N,..."}, initial...);
 }
 
@@ -103,7 +104,8 @@ void describe_outputs(TopoBenchOptions& o, V&& option) {
 template <class V>
 void describe(TopoBenchOptions& o, V&& option) {
   option.section("What is measured");
-  option("graph", o.graphs, "process graphs: kinds of topo gen, like rgg:5, or files", Kind{"LIST"}, Reads{});
+  option("graph", o.graphs, "process graphs: kinds of topo gen, like rgg:5, or files", Kind{"LIST"}, Reads{},
+         known_process_graphs());
   describe_exchanges(o, option, "bytes along an arc: numbers, or weights (those of the graph), or weights*X");
   option("ranks", o.ranks, "ranks to start; under a launcher: a check of its number", at_least(0), Initial{"4"},
          own_ranks_advice("-n"), own_ranks_advice("-np"));

@@ -8,6 +8,7 @@
 #include "apps/frame/ranks.hpp"
 #include "apps/frame/table.hpp"
 #include "apps/topo/graph_facts.hpp"
+#include "apps/topo/known_words.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/comm/runtime.hpp"
@@ -32,12 +33,13 @@ struct TopoGenOptions {
 /// Lists the command-line options of topo gen, with their help texts and checks, for the option parser.
 template <class V>
 void describe(TopoGenOptions& o, V&& option) {
-  option.positional("KIND", o.kind, "kind of graph, as listed above, perhaps with :PARAMETER", Required{});
+  option.positional("KIND", o.kind, "kind of graph, as listed above, perhaps with :PARAMETER", Required{},
+                    known_process_graphs());
   option.section("Output");
   option("output", o.output, "file to write; without it the graph is only told of", Letter{'o'}, Kind{"FILE"},
          Writes{});
   option("format", o.format, "binary, adjacency, pairs, matrix-market or metis", Kind{"NAME"},
-         Initial{"by the file's extension"}, UsedWith{"--output"});
+         Initial{"by the file's extension"}, UsedWith{"--output"}, known_process_formats());
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option.section("Graph");
   option("ranks", o.graph.ranks, "ranks of the graph", at_least(1), own_ranks_advice("-n"));
