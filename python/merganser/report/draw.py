@@ -138,7 +138,7 @@ def lines(rows: Rows, columns: dict[str, str], x: Axis, y: Axis, colour: str, ba
     detail = alt.Detail(colour, type="nominal")
     layers = []
     if band:
-        layers.append(base.mark_errorbar(ticks=True).encode(y=replace(y, name=band[0]).y(), y2=alt.Y2(band[1])))
+        layers.append(base.mark_errorbar(ticks={"size": 6}).encode(y=replace(y, name=band[0]).y(), y2=alt.Y2(band[1])))
     layers.append(base.mark_line().encode(y=y.y(), detail=detail))
     if ideal:
         layers.append(base.mark_line(strokeDash=[6, 4], opacity=0.6).encode(y=replace(y, name=ideal).y(), detail=detail))
