@@ -72,6 +72,14 @@ def test_there_is_a_fresh_record_of_every_kind():
     assert missing <= {"topo replay", "announce table3", "simulation", "simulated study", "calibration"}
 
 
+def test_every_verb_of_the_command_that_writes_records_is_known():
+    sources = [path.read_text(encoding="utf-8") for folder in ("apps", "packages") for path in (ROOT / folder).rglob("*command.cpp")]
+    verbs = {name for source in sources for name in re.findall(r'make_command<[^;"]*"([a-z0-9 ]+)"', source)}
+    assert len(verbs) > 25
+    others = {"doctor", "topo extract", "pair", "report", "figures", "run"}  # a schema of its own, or no record
+    assert verbs - others - set(COMMANDS) == set()
+
+
 @pytest.mark.parametrize("path", FRESH, ids=lambda path: path.stem)
 def test_every_fresh_record_is_small_and_gives_charts_with_data(path):
     assert path.stat().st_size < 30_000

@@ -102,6 +102,11 @@ def text_of(value: Any) -> str:
     return str(value)
 
 
+def cores_text(cores: Any) -> str:
+    """Returns a number of cores in words, such as "1 core"."""
+    return f"{text_of(cores)} core{'s' if cores != 1 else ''}"
+
+
 def time_text(seconds: float) -> str:
     """Returns a time with its unit, such as "1.97 µs"."""
     factor, unit = time_unit([seconds])

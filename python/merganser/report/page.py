@@ -9,7 +9,7 @@ from importlib import resources
 
 from . import trend
 from .charts import make_charts
-from .draw import Chart, text_of
+from .draw import Chart, cores_text, text_of
 from .findings import findings
 from .records import Problem, Record
 
@@ -43,7 +43,7 @@ def summary(records: list[Record], problems: list[Problem]) -> tuple[str, str]:
     def values(name: str) -> list[str]:
         return list(dict.fromkeys(str(record.provenance[name]) for record in records if record.provenance.get(name)))
 
-    places = list(dict.fromkeys(f"{text_of(record.provenance['cores'])} cores of {record.provenance['cpu']}" for record in records
+    places = list(dict.fromkeys(f"{cores_text(record.provenance['cores'])} of {record.provenance['cpu']}" for record in records
                                 if record.provenance.get("cores") and record.provenance.get("cpu")))
     parts = [f"on {_listed(places)}"] if places else []
     simulated = list(dict.fromkeys(str(record.data["machine"]) for record in records if record.kind == "simulation"
