@@ -336,67 +336,6 @@ def test_a_busy_machine_and_failures_of_verify_are_told():
     assert any("a load of 300.0 on 2 cores" in sentence for sentence in said)
 
 
-def series_of(*runs, command="bench random"):
-    """Records of (commit, day, seconds of a step), as made at different commits."""
-    records = []
-    for at, (commit, day, step) in enumerate(runs):
-        record = run_record(command, options={"json": f"{at}.json", "steps": 3},
-                            result={"shuffled": {"ranks": 1, "model": "p2p", "stages": stages(step)}})
-        record.data["provenance"] = {**MACHINE, "git": commit, "time": f"2026-01-0{day}T00:00:00Z"}
-        records.append(Record(f"{commit}-{at}", record.kind, record.data))
-    return records
-
-
-def test_a_series_by_commit_becomes_a_trend():
-    records = series_of(("c1", 3, 1.0), ("c2", 2, 0.8), ("c3", 1, 1.2))
-    trend = make_charts(records, "commit")[0][0]
-    assert trend.title == "Trend of bench random by commit"
-    assert [row["at"] for row in trend.rows] == ["c3", "c2", "c1"]
-    assert [row["ratio"] for row in trend.rows] == pytest.approx([1, 0.8 / 1.2, 1 / 1.2])
-    assert [row["time"] for row in trend.rows] == ["1.2 s", "800 ms", "1 s"]
-    assert not [chart for chart in make_charts(records[:1], "commit")[0] if chart.section == "Trend"]
-
-
-def test_records_of_one_commit_are_one_point_of_a_trend():
-    trend = make_charts(series_of(("c1", 1, 1.0), ("c2", 2, 2.0), ("c2", 3, 2.2), ("c2", 4, 2.4)), "commit")[0][0]
-    assert [row["ratio"] for row in trend.rows] == pytest.approx([1, 2.2])
-    assert trend.rows[1]["high"] == pytest.approx(2.4 * 1.05) and trend.rows[1]["records"] == 3
-
-
-def test_a_page_by_commit_shows_trends_and_the_newest_record_of_each_series():
-    records = series_of(("c1", 1, 1.0), ("c2", 2, 1.02), ("c3", 3, 1.5))
-    other = series_of(("c3", 3, 7.0))[0]
-    other.data["options"]["steps"] = 9
-    charts = make_charts([*records, Record("other", other.kind, other.data)], "commit")[0]
-    shown = {row["series"] for chart in charts if chart.title == "Stages of a merge step" for row in chart.rows}
-    assert shown and all(name.startswith(("c3-2", "other")) for name in shown)
-    page = without_bundle(make_page(records, [], "commit"))
-    assert "1.47 times slower at c3 than at c2" in page
-    assert "the page is about the newest of each series: 1 record." in page
-    # Within its interval nothing is said, and of single times, which have none, neither.
-    assert "times slower at" not in without_bundle(make_page(records[:2], [], "commit"))
-    single = [Record(record.label, "msf", {**record.data, "command": "msf", "result": {}, "timings": {"forest": at + 1.0}})
-              for at, record in enumerate(records)]
-    assert "times slower at" not in without_bundle(make_page(single, [], "commit"))
-
-
-def test_trends_are_not_left_out_of_a_full_page():
-    records = series_of(*((f"c{at}", 1 + at % 9, 1.0 + at) for at in range(9)))
-    charts = make_charts([*records, *read_records(FRESH)[0]], "commit")[0]
-    heaviest = max(charts, key=lambda chart: (chart.section != "Trend", len(chart.rows) * len(chart.columns)))
-    assert charts[0].section == "Trend" and heaviest.section != "Trend"
-
-
-def test_links_over_the_end_of_a_closed_axis_are_drawn_at_both_ends():
-    from merganser.report.links import _arrows
-
-    parcels = [{"u": 0.1, "v": 0.5}, {"u": 0.9, "v": 0.5}]
-    rows = [row for row in _arrows(parcels, [{"from": 0, "to": 1}], [1.0, 1.0], [True, False]) if abs(row["u2"] - row["u"]) > 0.1]
-    assert sorted((round(row["u"], 9), round(row["u2"], 9)) for row in rows) == [(0.1, -0.1), (1.1, 0.9)]
-    rows = _arrows(parcels, [{"from": 0, "to": 1}], [1.0, 1.0], [False, False])
-    assert (rows[0]["u"], rows[0]["u2"]) == (pytest.approx(0.1), 0.9)
-
-
 def test_figures_are_written_as_svg_and_pdf_at_both_widths(tmp_path, capsys):
     paths = [str(path) for path in FRESH if path.stem in ("verify", "bench-growth")]
     assert main(["figures", *paths, "-o", str(tmp_path / "out")]) == 0
