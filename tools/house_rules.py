@@ -70,7 +70,7 @@ WRITTEN_BY = "base/output_file.hpp"
 MESSAGE_PASSING = re.compile(r"(?:.*/)?((?:mpi|mpi-ext|shmem|shmemx|pshmem)\.h)")
 MAY_PASS_MESSAGES = (
     "src/comm/", "src/kernels/", "src/trace/", "include/merganser/comm/mpi.hpp", "cmake/plugin_table.cpp.in",
-    "tests/comm/", "tests/kernels/", "tests/trace/", "tests/capi/", "tests/simulate/", "simulate/", "examples/",
+    "tests/comm/", "tests/io/", "tests/kernels/", "tests/trace/", "tests/capi/", "tests/simulate/", "simulate/", "examples/",
 )
 # Comments, raw strings, strings and characters.
 PARTS = re.compile(

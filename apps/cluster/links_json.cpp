@@ -43,6 +43,10 @@ class WindowLinks {
   [[nodiscard]] double length(int axis) const {
     return static_cast<double>(scene_.window.cells[axis]) * grid_.spacing(axis);
   }
+  /// Returns true if the window is all of a periodic axis, so that its ends are the same place.
+  [[nodiscard]] bool is_closed(int axis) const {
+    return grid_.box.periodic[axis] && scene_.window.cells[axis] == grid_.cells[axis];
+  }
   /// Returns true if the window contains the centre of parcel i.
   [[nodiscard]] bool is_inside(std::size_t i) const {
     for (int a = 0; a < 3; ++a)
@@ -93,7 +97,8 @@ Json links_json(const Scene& scene) {
   const int v = normal == 2 ? 1 : 2;
   constexpr std::array names{"x", "y", "z"};
   Json out = {{"axes", {names[static_cast<std::size_t>(u)], names[static_cast<std::size_t>(v)]}},
-              {"extent", {links.length(u), links.length(v)}}};
+              {"extent", {links.length(u), links.length(v)}},
+              {"closed", {links.is_closed(u), links.is_closed(v)}}};
   std::map<std::size_t, std::size_t> place;  // of parcels in the columns
   const auto add_parcel = [&](std::size_t i) {
     const auto [entry, is_new] = place.emplace(i, place.size());

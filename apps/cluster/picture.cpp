@@ -2,6 +2,7 @@
 #include "apps/cluster/picture.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <unordered_map>
@@ -15,9 +16,9 @@ namespace merganser::app {
 namespace {
 
 constexpr double kPanel = 500;  // longest side of a panel, in pixels
-constexpr double kGap = 36;     // between and around panels
+constexpr double kGap = 60;     // between and around panels: room for the numbers of an axis
 constexpr double kTop = 84;
-constexpr double kBottom = 58;
+constexpr double kBottom = 96;
 constexpr double kOutline = 0.5;  // outlines are drawn at this part of their size, else they would hide each other
 
 /// Position on a panel of the picture, in pixels from its upper left corner.
@@ -151,6 +152,26 @@ std::string draw_frame(const Scene& scene, const View& view) {
   return out;
 }
 
+/// Writes coordinates of the domain below a panel and to the left of it, with the names of the axes.
+std::string draw_coordinates(const Scene& scene, const View& view) {
+  std::string out;
+  const std::array<const char*, 3> names{"x", "y", "z"};
+  const auto label = [&](double x, double y, const char* style, const std::string& words) {
+    out += text_element(x, y, style, words);
+  };
+  const auto first = [&](int axis) {
+    return scene.grid.box.lower[axis] + static_cast<double>(scene.window.first[axis]) * scene.grid.spacing(axis);
+  };
+  const double left = first(view.u()), bottom = first(view.v());
+  for (const double x : svg::round_levels(left, left + view.side(view.u())))
+    label(view.width * (x - left) / view.side(view.u()), view.height + 17, "sub middle", general_text(x, 4));
+  for (const double y : svg::round_levels(bottom, bottom + view.side(view.v())))
+    label(-6, view.height * (1 - (y - bottom) / view.side(view.v())) + 4, "sub end", general_text(y, 4));
+  label(view.width / 2, view.height + 34, "sub middle", names[static_cast<std::size_t>(view.u())]);
+  label(-44, view.height / 2 + 4, "sub middle", names[static_cast<std::size_t>(view.v())]);
+  return out;
+}
+
 /// Formats a link between parcels as SVG elements: a line from source a to centre b, and a dot at b.
 /// @param between  text between the two elements
 std::string arrow(const Point& a, const Point& b, const char* between) {
@@ -228,6 +249,8 @@ text { font-family: "DejaVu Sans", Helvetica, Arial, sans-serif; fill: #22303c; 
 .title { font-size: 17px; font-weight: bold; }
 .sub { font-size: 12.5px; fill: #51606d; }
 .caption { font-size: 13.5px; }
+.middle { text-anchor: middle; }
+.end { text-anchor: end; }
 .paper { fill: #ffffff; }
 .edge { fill: none; stroke: #51606d; stroke-width: 1; }
 .cell { stroke: #e3e8ec; stroke-width: 1; }
@@ -301,7 +324,7 @@ std::string draw(const Scene& scene, const std::string& title) {
         svg::element("g", {{"clip-path", "url(#panel)"}}, '\n' + draw_frame(scene, view) + content) + '\n';
     out += text_element(x, kTop - 9, "caption", caption) +
            svg::element("g", {{"transform", "translate(" + pixel_text(x) + ' ' + pixel_text(kTop) + ')'}},
-                        clipped + panel_rectangle(view, "edge")) +
+                        clipped + panel_rectangle(view, "edge") + '\n' + draw_coordinates(scene, view)) +
            '\n';
   };
   panel(left,
@@ -311,7 +334,7 @@ std::string draw(const Scene& scene, const std::string& title) {
   panel(left + view.width + kGap,
         "after: " + count_text(after.shown) + " parcels, " + count_text(after.marked_count) + " of them merged",
         after.plain + after.marked);
-  out += draw_legend(left, kTop + view.height + 32);
+  out += draw_legend(left, kTop + view.height + 64);
   return svg::document(pixel_text(width), pixel_text(height),
                        {{"viewBox", "0 0 " + pixel_text(width) + ' ' + pixel_text(height)}}, out);
 }

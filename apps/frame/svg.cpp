@@ -1,6 +1,9 @@
 // Formatting of SVG elements and documents as text.
 #include "apps/frame/svg.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace merganser::app::svg {
 namespace {
 
@@ -28,6 +31,17 @@ std::string document(const std::string& width, const std::string& height, Attrib
   const std::string size =
       opening_tag("svg", {{"xmlns", "http://www.w3.org/2000/svg"}, {"width", width}, {"height", height}});
   return size + opening_tag("", more).substr(1) + ">\n" + content + "</svg>\n";
+}
+
+std::vector<double> round_levels(double low, double high) {
+  constexpr double kNegligible = 1e-12;  // relative difference that rounding makes
+  const double range = high - low;
+  if (!(range > kNegligible * std::max(std::fabs(low), std::fabs(high)))) return {low};
+  double step = std::pow(10, std::floor(std::log10(range / 4)));
+  while (range / step > 6) step *= range / step > 15 ? 5 : 2;
+  std::vector<double> out;
+  for (double n = std::ceil(low / step); n * step <= high; ++n) out.push_back(n * step);
+  return out;
 }
 
 std::string background() {

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace merganser::app::svg {
 
@@ -20,5 +21,7 @@ using Attributes = std::initializer_list<std::pair<std::string_view, std::string
                                    const std::string& content);
 /// Returns the SVG rectangle of the background, the first element of every picture.
 [[nodiscard]] std::string background();
+/// Returns round numbers from `low` to `high`, about five, for the labels of an axis; `low` alone if they are equal but for rounding.
+[[nodiscard]] std::vector<double> round_levels(double low, double high);
 
 }  // namespace merganser::app::svg

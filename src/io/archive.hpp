@@ -52,8 +52,12 @@ void visit_fields(A& a, ColumnName& v) {
   a(v.column, v.name);
 }
 template <class A>
+void visit_fields(A& a, CsvSource& v) {
+  a(v.bytes, v.rows, v.names, v.types, v.texts, v.places);
+}
+template <class A>
 void visit_fields(A& a, FileMetadata& v) {
-  a(v.format, v.openpmd, v.root, v.columns, v.lost, v.csv_names);
+  a(v.format, v.openpmd, v.root, v.columns, v.lost, v.csv_names, v.csv);
 }
 template <class A>
 void visit_fields(A& a, Grid& v) {

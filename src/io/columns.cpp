@@ -142,6 +142,15 @@ void gather(const Parcels& parcels, const Column& column, std::size_t first, dou
   for (std::size_t i = 0; i < count; ++i) values[i] = from[i * stride];
 }
 
+void gather(const Parcels& parcels, const Column& column, std::span<const std::size_t> which, double* to,
+            std::size_t stride) {
+  if (which.empty()) return;
+  const std::size_t width = column.in_site ? kSiteWidth : parcels.schema().width();
+  const double* const from =
+      (column.in_site ? reinterpret_cast<const double*>(parcels.sites()) : parcels.rows()) + column.offset;
+  for (std::size_t i = 0; i < which.size(); ++i) to[i * stride] = from[which[i] * width];
+}
+
 bool is_stored_as_it_is(const Column& column) {
   return !(column.may_lack && column.computed) && (column.bits() || column.type == FileType::f64);
 }

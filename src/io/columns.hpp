@@ -2,6 +2,7 @@
 /// Columns of a parcel file: its variables over the parcels, and the members of the container (site or row) that hold
 /// their values.
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -97,6 +98,9 @@ struct Column {
 void scatter(Parcels& parcels, const Column& column, std::size_t first, const double* values, std::size_t count);
 /// Copies a column of parcels first .. first + count - 1 of this rank's container to `values`, to be written to a parcel file.
 void gather(const Parcels& parcels, const Column& column, std::size_t first, double* values, std::size_t count);
+/// Copies a column of some of this rank's parcels to every `stride`-th double from `to` on.
+void gather(const Parcels& parcels, const Column& column, std::span<const std::size_t> which, double* to,
+            std::size_t stride);
 
 /// Returns true if a variable of a parcel file is stored without filters (compression, shuffle, checksums), so that parts of its
 /// chunks can be read and written alone.

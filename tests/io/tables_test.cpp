@@ -1,6 +1,7 @@
 /// Tests of tables of parcels (VTU, NPZ, CSV): written and read bit for bit on several ranks, spoiled, made by others.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -159,6 +160,108 @@ TEST(TableFiles, checksums_are_those_of_zip) {
   parts.add("1234567891234", 1);
   parts.add("23456789", 8);
   EXPECT_EQ(parts.value(), crc.value());
+  // Of the checksums of parts, as ranks have them.
+  for (const std::size_t cut : {0U, 1U, 4U, 9U}) {
+    io::Crc32 first, second;
+    first.add("123456789", cut);
+    second.add("123456789" + cut, 9 - cut);
+    first.add_known(second.value(), 9 - cut);
+    EXPECT_EQ(first.value(), crc.value()) << cut;
+  }
+  const std::string zeros(100'000, '\0');
+  io::Crc32 whole, joined, long_part;
+  whole.add("ab", 2);
+  whole.add(zeros.data(), zeros.size());
+  joined.add("ab", 2);
+  long_part.add(zeros.data(), zeros.size());
+  joined.add_known(long_part.value(), zeros.size());
+  EXPECT_EQ(joined.value(), whole.value());
+}
+
+/// Writes a CSV file of `rows` parcels with lines of different length, some of them blank, on rank 0. @return its text
+std::string write_uneven_csv(const std::string& path, int rows, const std::string& line_end, bool ends, Transport& t) {
+  std::string text =
+      "merganser_id,x_position,y_position,z_position,volume,heat,a rather long name of a column without use" + line_end;
+  for (int i = 0; i < rows; ++i) {
+    text += std::to_string(i) + ",0." + std::to_string(i % 7) + ",0.25,\"0.5\", 0.0" +
+            std::string(static_cast<std::size_t>(i % 13), '1') + "1," + (i == rows - 1 ? "1.5" : "7") + "," +
+            (i == 2 ? "word" : "") + line_end;
+    if (i % 5 == 3) text += line_end;
+  }
+  if (!ends) text.resize(text.size() - line_end.size());
+  if (t.rank() == 0) std::ofstream(path, std::ios::binary) << text;
+  t.barrier();
+  return text;
+}
+
+TEST_P(Tables, of_text_are_read_by_shares_of_their_bytes_as_by_one_rank) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const Folder folder(t);
+    for (const int rows : {0, 1, 2, 3, 10, 100})
+      for (const std::string& line_end : {std::string("\n"), std::string("\r\n")})
+        for (const bool ends : {true, false}) {
+          const std::string path = folder.file("a.csv");
+          const std::string text = write_uneven_csv(path, rows, line_end, ends, t);
+          const io::ParcelFileInfo alone = io::read_info(path);
+          io::ParcelFileInfo info = io::read_info(path, t);
+          ASSERT_EQ(info.parcels, rows);
+          ASSERT_EQ(info.metadata.csv.rows, rows);
+          ASSERT_EQ(info.metadata.csv.types, alone.metadata.csv.types);
+          ASSERT_EQ(info.metadata.csv.texts, alone.metadata.csv.texts);
+          for (const io::CsvPlace& p : info.metadata.csv.places) {
+            const auto before = static_cast<std::size_t>(p.offset);
+            ASSERT_EQ(std::count(text.begin(), text.begin() + p.offset, '\n') + 1, p.line);
+            ASSERT_EQ(text.substr(before, text.find(',', before) - before), std::to_string(p.row));
+          }
+          info.grid = Grid{{{0, 0, 0}, {1, 1, 1}, {true, true, true}}, {4, 4, 4}};
+          info.says_grid = info.says_periodic = true;
+          const Parcels mine = io::read_parcels(path, info, t);
+          std::int64_t sum = 0;
+          for (std::size_t i = 0; i < mine.size(); ++i) {
+            sum += mine.id(i);
+            EXPECT_EQ(mine.site(i).x, static_cast<double>(mine.id(i) % 7) / 10);
+          }
+          EXPECT_EQ(t.all_reduce(sum, comm::Op::sum), std::int64_t{rows} * (rows - 1) / 2);
+          EXPECT_EQ(t.all_reduce(static_cast<std::int64_t>(mine.size()), comm::Op::sum), rows);
+          t.barrier();
+        }
+  });
+}
+
+TEST_P(Tables, of_text_with_a_wrong_line_are_refused_with_its_number_on_any_number_of_ranks) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const Folder folder(t);
+    const std::string path = folder.file("a.csv");
+    for (const int wrong : {2, 17, 39}) {
+      if (t.rank() == 0) {
+        std::ofstream file(path, std::ios::binary);
+        file << "x_position,y_position,z_position,volume\n";
+        for (int line = 2; line <= 40; ++line) file << (line == wrong || line == 40 ? "1,2\n" : "0.5,0.5,0.5,0.001\n");
+      }
+      t.barrier();
+      const std::string said = refusal<InputError>([&] { static_cast<void>(io::read_info(path, t)); });
+      const std::string line = "a.csv: line " + std::to_string(wrong) + " has 2 fields; the first line has 4";
+      EXPECT_NE(said.find(line), std::string::npos) << said;
+      t.barrier();
+    }
+    // A line end ends a line in quotation marks too.
+    if (t.rank() == 0) std::ofstream(path) << "x_position,y_position,z_position,volume\n0,0,\"0\n\",1\n";
+    t.barrier();
+    const std::string quoted = refusal<InputError>([&] { static_cast<void>(io::read_info(path, t)); });
+    EXPECT_NE(quoted.find("line 2 has 3 fields"), std::string::npos) << quoted;
+    // A file that is another one by the time its rows are read.
+    if (t.rank() == 0) std::ofstream(path) << "x_position,y_position,z_position,volume\n0.5,0.5,0.5,0.001\n";
+    t.barrier();
+    io::ParcelFileInfo info = io::read_info(path, t);
+    info.grid = kGrid;
+    info.says_grid = info.says_periodic = true;
+    t.barrier();
+    if (t.rank() == 0) std::ofstream(path) << "x_position,y_position,z_position,volume\n0.5,0.5,0.5,0.01\n";
+    t.barrier();
+    const std::string other = refusal<InputError>([&] { static_cast<void>(io::read_parcels(path, info, t)); });
+    EXPECT_NE(other.find("changed while it was read"), std::string::npos) << other;
+    t.barrier();
+  });
 }
 
 TEST(TableFiles, names_of_outputs_say_the_format) {

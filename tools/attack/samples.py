@@ -6,13 +6,16 @@ PROCESS_GRAPHS = {"p.bin": ["incast", "--ranks", "5"],
 RECORDS = {"r.json": ["cluster", "in.nc", "--ranks", "3", "--json", "r.json"],
            "k.json": ["topo", "bench", "--models", "threads", "--ranks", "2", "--sizes", "8", "--graph", "chain", "--time",
                       "0.3", "--quiet", "--json", "k.json"]}
-NAMES = ("in.nc", "p.txt", *GRAPHS, *PROCESS_GRAPHS, *RECORDS, "r2.json")
+PARTICLES = ("in.vtkhdf", "in.vtu", "in.npz", "in.csv")
+NAMES = ("in.nc", "p.txt", *PARTICLES, *GRAPHS, *PROCESS_GRAPHS, *RECORDS, "r2.json")
 
 
 def make(name, world):
     """Returns the bytes of a sample: one of NAMES, or "many CELLS" of parcels in CELLS."""
     if name == "in.nc":
         return parcels()
+    if name in PARTICLES:
+        return world.make(["convert", "in.nc", name], name, {"in.nc": world.sample("in.nc")})
     if name == "r2.json":
         return world.sample("r.json")
     if name == "p.txt":

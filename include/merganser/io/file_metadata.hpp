@@ -84,6 +84,24 @@ struct ColumnName {
   std::string name;    ///< name in the file, as "x"
 };
 
+/// Place of a row in a CSV file.
+struct CsvPlace {
+  std::int64_t row = 0;     ///< number of the row, from 0
+  std::int64_t line = 0;    ///< number of its line in the file, from 1
+  std::int64_t offset = 0;  ///< bytes of the file before it
+};
+
+/// Description of a CSV file, by which each rank finds and reads its rows.
+struct CsvSource {
+  std::int64_t bytes = 0;          ///< size of the file; 0: the parcels come from no CSV file
+  std::int64_t rows = 0;           ///< lines below the first that are not empty
+  std::vector<std::string> names;  ///< names of the columns, by the first line
+  std::vector<int>
+      types;  ///< NetCDF's numbers of their types: int64 or uint64 where every field is a whole number, else double
+  std::vector<std::string> texts;  ///< where the first field of a column is that is no number; empty: all are numbers
+  std::vector<CsvPlace> places;    ///< of some of the rows, ascending
+};
+
 /// Place of the particles of an openPMD file, from which a writer carries what is not the particles' (meshes, attributes).
 struct OpenpmdSource {
   std::string file;                    ///< name of the file; empty: the parcels come from none
@@ -102,6 +120,7 @@ struct FileMetadata {
   std::vector<FileVariable> columns;  ///< variables over the parcels, and `t`: types, attributes, storage
   std::vector<FileLoss> lost;         ///< parts that files made from this one will lack
   std::vector<ColumnName> csv_names;  ///< names of columns in a CSV file that is written; others have their own
+  CsvSource csv;                      ///< of the CSV file that was read
 
   /// Returns the parcel file's variable of this name over the parcels, or null if the file has none. Local.
   [[nodiscard]] const FileVariable* column(std::string_view name) const;

@@ -9,9 +9,12 @@ FAMILIES = (compare, steps, links, topo, announce, forests, hierarchy, growth, f
 
 
 def make_charts(records: list[Record], by: str = "") -> tuple[list[Chart], list[Problem]]:
-    """Returns the charts of records, with a trend over `by` (commit or time) first if it is not empty. A record whose content
-    cannot be drawn, because values are of unexpected kinds, is left out of a family of charts and named as a problem."""
-    made = trend.charts(records, by) if by else []
+    """Returns the charts of records. If `by` (commit or time) is not empty, trends come first, and the other charts are of the newest
+    record of each series. A record whose content cannot be drawn, because values are of unexpected kinds, is left out of a family of
+    charts and named as a problem."""
+    made: list[Chart] = []
+    if by:
+        made, records = trend.charts(records, by), trend.newest(records)
     problems: dict[str, Problem] = {}
     for family in FAMILIES:
         try:

@@ -102,6 +102,11 @@ def text_of(value: Any) -> str:
     return str(value)
 
 
+def cores_text(cores: Any) -> str:
+    """Returns a number of cores in words, such as "1 core"."""
+    return f"{text_of(cores)} core{'s' if cores != 1 else ''}"
+
+
 def time_text(seconds: float) -> str:
     """Returns a time with its unit, such as "1.97 µs"."""
     factor, unit = time_unit([seconds])
@@ -138,7 +143,7 @@ def lines(rows: Rows, columns: dict[str, str], x: Axis, y: Axis, colour: str, ba
     detail = alt.Detail(colour, type="nominal")
     layers = []
     if band:
-        layers.append(base.mark_errorbar(ticks=True).encode(y=replace(y, name=band[0]).y(), y2=alt.Y2(band[1])))
+        layers.append(base.mark_errorbar(ticks={"size": 6}).encode(y=replace(y, name=band[0]).y(), y2=alt.Y2(band[1])))
     layers.append(base.mark_line().encode(y=y.y(), detail=detail))
     if ideal:
         layers.append(base.mark_line(strokeDash=[6, 4], opacity=0.6).encode(y=replace(y, name=ideal).y(), detail=detail))

@@ -10,7 +10,7 @@ from typing import Any
 
 from .checks import digests, machines
 from .compare import changes
-from .draw import text_of, time_text
+from .draw import cores_text, text_of, time_text
 from .growth import subjects
 from .records import Record, dig, number, objects
 from .step_series import STAGES, Series, step_series, waiting_shares
@@ -134,7 +134,7 @@ def _scaling(series: list[Series]) -> Iterator[str]:
             continue  # the times of single steps tell nothing
         cores = number(first.record.provenance.get("cores"))
         crowded = cores and last.ranks > cores and not last.simulated
-        over = f" It had {text_of(cores)} cores for {last.ranks} ranks." if crowded else ""
+        over = f" It had {cores_text(cores)} for {last.ranks} ranks." if crowded else ""
         kind = "weak" if weak else "strong"
         what = "simulated: from mean and slowest rank" if last.simulated else "from the least and greatest steps"
         yield (f"{name}: from {first.ranks:,} to {last.ranks:,} ranks ({kind} scaling) efficiency is {ratio / ideal * 100:.0f} % "
@@ -250,7 +250,7 @@ def _busy(records: list[Record]) -> Iterator[str]:
         worst = max(loads, key=lambda row: row["load"])
         yield (f"{len(loads)} of {len(records)} record{'s' if len(records) != 1 else ''} were made on a busy machine, the worst "
                "under a "
-               f"load of {worst['load'] * worst['cores']:.1f} on {text_of(worst['cores'])} cores: their times are longer than on a "
+               f"load of {worst['load'] * worst['cores']:.1f} on {cores_text(worst['cores'])}: their times are longer than on a "
                "quiet "
                "one.")
     for record in records:

@@ -27,21 +27,31 @@ def _columns(links: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return parcels, arcs
 
 
-def _arrows(parcels: list[dict[str, Any]], arcs: list[dict[str, Any]], size: float) -> Rows:
-    """Returns the lines of links: each from its parcel to the nearest one, with two short ones as its head."""
+def _arrows(parcels: list[dict[str, Any]], arcs: list[dict[str, Any]], extent: list[float], closed: list[bool]) -> Rows:
+    """Returns the lines of links: each from its parcel to the nearest one, with two short ones as its head. A link over the end of a
+    closed axis is drawn at both ends, each of which the picture cuts off.
+
+    closed: whether the ends of each axis are the same place"""
     rows: Rows = []
     for arc in arcs:
         a, b = parcels[arc["from"]], parcels[arc["to"]]
-        du, dv = b["u"] - a["u"], b["v"] - a["v"]
-        rows.append({"u": a["u"], "v": a["v"], "u2": b["u"], "v2": b["v"]})
+        du, dv = (d - length * round(d / length) if ends_meet else d
+                  for d, length, ends_meet in zip((b["u"] - a["u"], b["v"] - a["v"]), extent, closed))
         length = (du**2 + dv**2) ** 0.5
-        head = min(HEAD, MOST_HEAD * size / length) if length else 0.0
-        rows += [{"u": b["u"], "v": b["v"], "u2": b["u"] - head * (du - side * dv), "v2": b["v"] - head * (dv + side * du)}
-                 for side in (0.5, -0.5) if length]
+        head = min(HEAD, MOST_HEAD * max(extent) / length) if length else 0.0
+        # From a to the image of b beside it; if that is another place, also to b from the image of a beside it.
+        ends = [(b["u"], b["v"])]
+        if abs(a["u"] + du - b["u"]) + abs(a["v"] + dv - b["v"]) > 1e-9 * max(extent):
+            ends.append((a["u"] + du, a["v"] + dv))
+        for u, v in ends:
+            rows.append({"u": u - du, "v": v - dv, "u2": u, "v2": v})
+            rows += [{"u": u, "v": v, "u2": u - head * (du - side * dv), "v2": v - head * (dv + side * du)}
+                     for side in (0.5, -0.5) if length]
     return rows
 
 
-def _picture(parcels: list[dict[str, Any]], arcs: list[dict[str, Any]], axes: list[str], extent: list[float]) -> Any:
+def _picture(parcels: list[dict[str, Any]], arcs: list[dict[str, Any]], axes: list[str], extent: list[float],
+             closed: list[bool]) -> Any:
     """Returns the drawing of parcels as points and links as arrows."""
     def place(name: str, title: str, length: float) -> dict[str, Any]:
         return {"shorthand": name, "type": "quantitative", "axis": alt.Axis(title=title, tickCount=4, grid=False),
@@ -50,7 +60,7 @@ def _picture(parcels: list[dict[str, Any]], arcs: list[dict[str, Any]], axes: li
     x, y = alt.X(**place("u", axes[0], extent[0])), alt.Y(**place("v", axes[1], extent[1]))
     points = [{"u": p["u"], "v": p["v"], "id": p["id"], "size": SIZES[0] if p["small"] else SIZES[1], "area": 22 if p["small"] else 90}
               for p in parcels]
-    lines = alt.Chart(alt.InlineData(values=_arrows(parcels, arcs, max(extent)))).mark_rule(
+    lines = alt.Chart(alt.InlineData(values=_arrows(parcels, arcs, extent, closed))).mark_rule(
         color=PALETTE[1], strokeWidth=1.3, clip=True).encode(x=x, y=y, x2=alt.X2("u2"), y2=alt.Y2("v2"))
     dots = alt.Chart(alt.InlineData(values=points)).mark_point(filled=True, opacity=1, clip=True).encode(
         x=x, y=y, size=alt.Size("area", type="quantitative", scale=None, legend=None),
@@ -66,6 +76,7 @@ def _graphs(record: Record) -> list[Chart]:
         return []
     parcels, arcs = _columns(links)
     extent = [number(x) or 1.0 for x in dig(links, "extent", default=[1.0, 1.0])]
+    closed = [value is True for value in dig(links, "closed", default=[False, False])]
     axes = [str(name) for name in dig(links, "axes", default=["u", "v"])]
     columns = {"from": "small parcel", "to": "its nearest", "kept": "kept by the pruning"}
     left_out = int(number(dig(links, "left_out")) or 0)
@@ -79,7 +90,7 @@ def _graphs(record: Record) -> list[Chart]:
     ):
         rows = [{"from": parcels[arc["from"]]["id"], "to": parcels[arc["to"]]["id"], "kept": bool(arc["kept"])} for arc in shown]
         made.append(Chart(f"Links {state}: {len(shown):,} of {record.label}", caption, rows, columns,
-                          _picture(parcels, shown, axes, extent), SECTION, notes))
+                          _picture(parcels, shown, axes, extent, closed), SECTION, notes))
     return made
 
 

@@ -17,8 +17,10 @@ function theme(isDark) {
 }
 
 function fitted(spec) {
-  // The darkest colour is lighter on a dark page. On narrow screens legends stand in one column and names of bars are shorter.
-  const text = dark.matches ? JSON.stringify(spec).replaceAll('"#0072b2"', '"#4aa3df"') : JSON.stringify(spec);
+  // On a dark page the darkest colour is lighter, and that which it would then look like is paler. On narrow screens legends stand in
+  // one column and names of bars are shorter.
+  const whole = JSON.stringify(spec);
+  const text = dark.matches ? whole.replaceAll('"#56b4e9"', '"#c4e8fb"').replaceAll('"#0072b2"', '"#4aa3df"') : whole;
   if (window.innerWidth >= 600) return JSON.parse(text);
   return JSON.parse(text.replace(/"columns":2/g, '"columns":1').replace(/"labelLimit":320/g, '"labelLimit":110'));
 }

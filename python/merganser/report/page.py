@@ -7,8 +7,9 @@ import html
 import json
 from importlib import resources
 
+from . import trend
 from .charts import make_charts
-from .draw import Chart, text_of
+from .draw import Chart, cores_text, text_of
 from .findings import findings
 from .records import Problem, Record
 
@@ -42,7 +43,7 @@ def summary(records: list[Record], problems: list[Problem]) -> tuple[str, str]:
     def values(name: str) -> list[str]:
         return list(dict.fromkeys(str(record.provenance[name]) for record in records if record.provenance.get(name)))
 
-    places = list(dict.fromkeys(f"{text_of(record.provenance['cores'])} cores of {record.provenance['cpu']}" for record in records
+    places = list(dict.fromkeys(f"{cores_text(record.provenance['cores'])} of {record.provenance['cpu']}" for record in records
                                 if record.provenance.get("cores") and record.provenance.get("cpu")))
     parts = [f"on {_listed(places)}"] if places else []
     simulated = list(dict.fromkeys(str(record.data["machine"]) for record in records if record.kind == "simulation"
@@ -95,7 +96,7 @@ def _bundle() -> str:
     return vl_convert.javascript_bundle().replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
-def _assemble(records: list[Record], problems: list[Problem], charts: list[Chart], said: list[str], most: int) -> str:
+def _assemble(records: list[Record], problems: list[Problem], charts: list[Chart], said: list[str], most: int, by: str) -> str:
     """Returns the page with tables of at most `most` rows."""
     bundle, script, style = _bundle(), _text("page.js"), _text("page.css")
     data = json.dumps([chart.spec() for chart in charts], separators=(",", ":"), allow_nan=False)
@@ -103,6 +104,8 @@ def _assemble(records: list[Record], problems: list[Problem], charts: list[Chart
     policy = (f"default-src 'none'; script-src {_hash(bundle)} {_hash(script)}; style-src 'unsafe-inline'; img-src data: blob:; "
               "base-uri 'none'; form-action 'none'")
     what, where = summary(records, problems)
+    shown = len(trend.newest(records)) if by else len(records)
+    where += f" But for trends, the page is about the newest of each series: {shown} record{'s' if shown != 1 else ''}." if shown < len(records) else ""
     named = "".join(f"<li><b>{html.escape(problem.label)}</b>: {html.escape(problem.reason)}</li>" for problem in problems)
     lost = f"<section aria-label='Not shown'><h2>Not shown</h2><ul>{named}</ul></section>" if problems else ""
     listed = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in said) or ("<li>Nothing that these numbers show for "
@@ -124,18 +127,20 @@ def make_page(records: list[Record], problems: list[Problem], by: str = "") -> s
     fewer rows, and the page says so. Problems of reading are named on it."""
     charts, more = make_charts(records, by)
     broken = {problem.label for problem in more}
-    said = findings([record for record in records if record.label not in broken])
+    usable = [record for record in records if record.label not in broken]
+    said = [*trend.findings(usable, by), *findings(trend.newest(usable))] if by else findings(usable)
     problems = [*problems, *more]
+    page = ""
     for most in (200, 50, 10):
-        page = _assemble(records, problems, charts, said, most)
+        page = _assemble(records, problems, charts, said, most, by)
         if len(page.encode("utf-8")) <= MOST_BYTES:
             return page
     kept = list(charts)
     while kept and len(page.encode("utf-8")) > MOST_BYTES:
-        # The chart with most data gives way: what is left is drawn in full.
-        kept.remove(max(kept, key=lambda chart: len(chart.rows) * len(chart.columns)))
+        # The chart with most data gives way: what is left is drawn in full. Trends, which were asked for, go last.
+        kept.remove(max(kept, key=lambda chart: (chart.section != trend.SECTION, len(chart.rows) * len(chart.columns))))
         note = Problem("size", f"{len(charts) - len(kept)} of {len(charts)} charts are left out, those with most data: the page "
                                "has at most "
                        f"{MOST_BYTES:,} bytes. Fewer records show them.")
-        page = _assemble(records, [*problems, note], kept, said, 10)
+        page = _assemble(records, [*problems, note], kept, said, 10, by)
     return page

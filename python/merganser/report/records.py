@@ -16,8 +16,8 @@ SCHEMAS = {"merganser-simulation": "simulation", "merganser-simulated-study": "s
            "merganser-calibration": "calibration", "merganser-traffic": "topo extract"}
 """Kinds of the files that are not run records, by their schema."""
 COMMANDS = ("announce bench", "announce demo", "announce table2", "announce table3", "bench files", "bench growth", "bench msf",
-            "bench random", "cluster", "compare", "flow", "gen random", "graph convert", "linkage", "msf", "topo advise",
-            "topo bench",
+            "bench random", "cluster", "compare", "convert", "flow", "gen random", "graph convert", "linkage", "msf", "topo advise",
+            "topo bench", "topo convert",
             "topo gen", "topo replay", "topo table2", "topo tail", "verify")
 """Commands whose run records are known."""
 

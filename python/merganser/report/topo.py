@@ -167,7 +167,7 @@ def _graphs(records: list[Record]) -> list[Chart]:
     rows: Rows = []
     for record in records:
         graphs = list(objects(record.get("topology", "graphs")))
-        if record.kind == "topo gen":
+        if record.kind in ("topo gen", "topo convert"):
             graphs = [{**record.get("result", "graph", default={}), "name": record.get("result", "kind")}]
         for graph in graphs:
             for key, what in (("mean_degree", "mean degree"), ("max_degree", "greatest degree")):

@@ -1,9 +1,13 @@
-"""Trends: one timing of each record over commits or times (--by)."""
+"""Trends: the timings of a series of records over commits or times (--by)."""
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
 
-from .draw import Axis, Chart, Rows, lines, time_unit
+from .draw import Axis, Chart, Rows, lines, time_text
 from .forests import methods
 from .growth import subjects
 from .records import Record, number, objects
@@ -11,7 +15,38 @@ from .step_series import step_series
 from .topo import cells
 
 SECTION = "Trend"
-MOST_SERIES = 10
+MOST_SERIES = 8
+"""Timings that a chart has at most: those that changed most."""
+OUTPUTS = ("json", "output", "labels", "picture", "pictures", "record", "csv", "log", "verbose")
+"""Options that do not change what is timed."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A timing at one place of a trend: seconds, the ends of its interval, and how many records it is the middle of."""
+    at: str
+    time: float
+    low: float
+    high: float
+    records: int
+
+
+@dataclass(frozen=True)
+class Timing:
+    """A timing over the places of a trend, in their order, at least two."""
+    kind: str
+    name: str
+    points: list[Point]
+
+    @property
+    def change(self) -> float:
+        """The ratio of the greatest time to the least one."""
+        times = [point.time for point in self.points]
+        return max(times) / min(times)
+
+
+def _ranks(count: int) -> str:
+    return f"{count} rank{'s' if count != 1 else ''}"
 
 
 def _timings(record: Record) -> list[tuple[str, float, float, float]]:
@@ -19,55 +54,124 @@ def _timings(record: Record) -> list[tuple[str, float, float, float]]:
     out = []
     for entry in step_series([record]):
         if entry.step:
-            name = f"{record.kind}: {entry.variant}, {entry.ranks} ranks, {entry.model}"
+            name = ", ".join(part for part in (entry.variant, _ranks(entry.ranks), entry.model) if part)
             out.append((name, entry.step["median"], entry.step["min"], entry.step["max"]))
     for cell in cells([record]):
         name = f"{cell['graph']}, {cell['kernel']}, {int(cell['bytes']):,} bytes"
         out.append((name, cell["p50"] * 1e-9, cell["low"] * 1e-9, cell["high"] * 1e-9))
     for row in methods([record]):
-        out.append((f"{row['graph']}, {row['way']}, {row['ranks']} ranks", row["time"], row["low"], row["high"]))
+        out.append((f"{row['graph']}, {row['way']}, {_ranks(row['ranks'])}", row["time"], row["low"], row["high"]))
     for _, entry in subjects([record]):
         for point in list(objects(entry.get("points")))[-1:]:
             seconds = [value for value in point.get("seconds") or [] if number(value)]
             if seconds:
-                out.append((f"{entry.get('subject')}, {point.get('size')} units", sorted(seconds)[len(seconds) // 2], min(seconds),
-                            max(seconds)))
+                out.append((f"{entry.get('subject')}, {point.get('size')} units", median(seconds), min(seconds), max(seconds)))
     forest = number(record.get("timings", "forest"))
     if forest:
-        out.append((f"{record.kind}: {record.get('input', 'source')}", forest, forest, forest))
+        out.append((str(record.get("input", "source", default=record.label)), forest, forest, forest))
     steps = number(record.get("timings", "steps", "median"))
     if record.kind == "flow" and steps:
-        out.append((f"flow: {record.get('options', 'CASE')}", steps, steps, steps))
-    return out
+        out.append((str(record.get("options", "CASE", default="")), steps, steps, steps))
+    return [timing for timing in out if min(timing[1:]) > 0]
 
 
-def charts(records: list[Record], by: str) -> list[Chart]:
-    """Returns the trend of timings that at least two records have, over commits (in the order of their times) or over times.
+def _place(record: Record, by: str) -> str:
+    """Returns where a record stands in a trend: its commit, or its time."""
+    return str(record.provenance.get("git") or "unknown") if by == "commit" else str(record.provenance["time"])
+
+
+def _dated(records: list[Record]) -> list[Record]:
+    """Returns the records that tell their time, in the order of it."""
+    return sorted((record for record in records if record.provenance.get("time")),
+                  key=lambda record: str(record.provenance["time"]))
+
+
+def series_key(record: Record) -> tuple[Any, ...]:
+    """Returns what records of one series have in common: verb, ranks, and the options that change what is run. A file that is no run
+    record is of no series but its own."""
+    options = record.get("options")
+    if not isinstance(options, dict):
+        return (record.kind, record.label)
+    return (record.kind, record.get("provenance", "ranks"),
+            tuple(sorted((name, str(value)) for name, value in options.items() if name not in OUTPUTS)))
+
+
+def newest(records: list[Record]) -> list[Record]:
+    """Returns of every series of records the newest, and every record without a time, in the order given."""
+    last = {series_key(record): record for record in _dated(records)}
+    return [record for record in records if not record.provenance.get("time") or last[series_key(record)] is record]
+
+
+def _told_apart(record: Record, others: list[Record]) -> str:
+    """Returns the options and ranks by which a record differs from others whose timings have the same name, as ", method hdbscan"."""
+    options = {**(record.get("options", default={})), "ranks": record.get("provenance", "ranks")}
+    return "".join(f", {name} {value}" for name, value in options.items() if name not in OUTPUTS and any(
+        {**(other.get("options", default={})), "ranks": other.get("provenance", "ranks")}.get(name) != value for other in others))
+
+
+def trends(records: list[Record], by: str) -> list[Timing]:
+    """Returns the timings that records of at least two commits (or times) have. Records of one commit become one point: the median of
+    theirs, and the least and the greatest end of their intervals.
 
     Raises ValueError for another `by` than commit or time."""
     if by not in ("commit", "time"):
         raise ValueError(f'--by: "{by}"; allowed: commit, time')
-    dated = sorted((record for record in records if record.provenance.get("time")),
-                   key=lambda record: str(record.provenance["time"]))
-    found: dict[str, Rows] = defaultdict(list)
-    for record in dated:
-        place = str(record.provenance.get("git") or "unknown") if by == "commit" else str(record.provenance["time"])
-        for name, middle, low, high in _timings(record):
-            found[name].append({"series": name, "at": place, "time": middle, "low": low, "high": high, "record": record.label})
-    found = {name: rows for name, rows in found.items() if len({row["at"] for row in rows}) > 1}
-    if not found:
-        return []
-    notes = [f"The first {MOST_SERIES} of {len(found)} timings are drawn."] if len(found) > MOST_SERIES else []
-    rows = [row for name in list(found)[:MOST_SERIES] for row in found[name]]
-    scale, unit = time_unit([row["time"] for row in rows])
-    ranked = [str(record.provenance.get("git") or "unknown") if by == "commit" else str(record.provenance["time"])
-              for record in dated]
-    order = list(dict.fromkeys(ranked))
-    rows = [{**row, **{key: row[key] * scale for key in ("time", "low", "high")}} for row in rows]
+    found: dict[tuple[str, Any], dict[str, list[tuple[float, float, float]]]] = defaultdict(lambda: defaultdict(list))
+    series: dict[Any, Record] = {}
+    for record in _dated(records):
+        key = series_key(record)
+        series.setdefault(key, record)
+        for name, *times in _timings(record):
+            found[name, key][_place(record, by)].append((times[0], times[1], times[2]))
+    made = []
+    for (name, key), places in found.items():
+        points = [Point(at, median(one[0] for one in times), min(one[1] for one in times), max(one[2] for one in times), len(times))
+                  for at, times in places.items()]
+        if len(points) > 1:
+            others = [series[other] for known, other in found if known == name and other != key and other[0] == key[0]]
+            made.append(Timing(key[0], name + _told_apart(series[key], others), points))
+    return made
+
+
+def _chart(kind: str, timings: list[Timing], order: list[str], by: str) -> Chart:
+    """Returns the trend of the timings of one verb."""
+    shown = sorted(timings, key=lambda timing: -timing.change)[:MOST_SERIES]
+    rows: Rows = []
+    for timing in shown:
+        first = timing.points[0].time
+        rows += [{"series": timing.name, "at": point.at, "ratio": point.time / first, "low": point.low / first,
+                  "high": point.high / first, "time": time_text(point.time), "records": point.records} for point in timing.points]
     rows.sort(key=lambda row: order.index(row["at"]))
-    columns = {"series": "timing", "at": by, "time": f"time [{unit}]", "low": f"least [{unit}]",
-               "high": f"greatest [{unit}]", "record": "record"}
-    return [Chart(f"Trend by {by}", "In the order of the records' times. Bars: from the least to the greatest, or the interval of "
-                                    "the median.", rows, columns,
-                  lines(rows, columns, Axis("at", by, names=True), Axis("time", columns["time"], True), "series", ("low", "high")),
-                  SECTION, notes)]
+    columns = {"series": "timing", "at": by, "ratio": "time over the first one", "low": "lower end", "high": "upper end",
+               "time": "time", "records": "records"}
+    notes = [f"Of {len(timings)} timings the {MOST_SERIES} that changed most are drawn."] if len(timings) > MOST_SERIES else []
+    return Chart(f"Trend of {kind} by {by}",
+                 f"Times over that of the first {by}, in the order of the records: below 1 is faster. Bars: from the least to the "
+                 "greatest, or the interval of the median.", rows, columns,
+                 lines(rows, columns, Axis("at", by, names=True), Axis("ratio", columns["ratio"], True, ",.2~f"), "series",
+                       ("low", "high")), SECTION, notes)
+
+
+def charts(records: list[Record], by: str) -> list[Chart]:
+    """Returns for every verb the trend of its timings over commits (in the order of their times) or over times.
+
+    Raises ValueError for another `by` than commit or time."""
+    found = trends(records, by)
+    order = list(dict.fromkeys(_place(record, by) for record in _dated(records)))
+    return [_chart(kind, [timing for timing in found if timing.kind == kind], order, by)
+            for kind in dict.fromkeys(timing.kind for timing in found)]
+
+
+def findings(records: list[Record], by: str, most: int = 5) -> Iterator[str]:
+    """Says which timings changed at the newest commit (or time): those whose interval does not overlap that of the one before, the
+    greatest changes first. Nothing is said of single times, which have no interval."""
+    changed = []
+    for timing in trends(records, by):
+        before, last = timing.points[-2:]
+        if min(before.high / before.low, last.high / last.low) > 1 and (last.low > before.high or last.high < before.low):
+            changed.append((max(last.time / before.time, before.time / last.time), timing, before, last))
+    for ratio, timing, before, last in sorted(changed, key=lambda entry: -entry[0])[:most]:
+        yield (f"{timing.kind}, {timing.name}: {ratio:.2f} times {'slower' if last.time > before.time else 'faster'} at {last.at} than at "
+               f"{before.at} ({time_text(last.time)} after {time_text(before.time)}; the intervals do not overlap).")
+    if len(changed) > most:
+        yield f"{len(changed) - most} more timings changed at the newest {by} by more than their intervals."

@@ -183,11 +183,19 @@ ParcelFileInfo read_info(const std::string& path, const std::string& species, co
 // Header of a parcel file on all ranks: rank 0 reads it and broadcasts the description.
 ParcelFileInfo read_info(const std::string& path, comm::Transport& transport, const std::string& species,
                          const std::vector<ColumnName>& columns) {
+  std::vector<char> is_csv;  // one entry if every rank is to read its share of the text, else none
+  comm::agree(transport, [&] {
+    if (transport.rank() != 0) return;
+    refuse_other_formats(path);
+    if (species.empty() && table_format(path) == FileFormat::csv) is_csv.push_back(1);
+  });
+  is_csv = comm::broadcast_from_first(transport, is_csv);
+  const std::optional<CsvSource> csv = is_csv.empty() ? std::nullopt : scan_csv(path, transport);
   ParcelFileInfo info;
   Packer packer;
   comm::agree(transport, [&] {
     if (transport.rank() != 0) return;
-    info = read_info(path, species, columns);
+    info = csv ? read_table_info(path, FileFormat::csv, columns, &*csv) : read_info(path, species, columns);
     packer(info);
   });
   const auto packed = comm::broadcast_from_first(transport, packer.bytes());

@@ -1,4 +1,4 @@
-// Gathering of distributed parcels on the rank that writes them.
+// Distributed parcels on their way into a file: rows that each rank writes, and rows that rank 0 gathers.
 #include "src/io/particles/gathered.hpp"
 
 #include <algorithm>
@@ -31,8 +31,8 @@ void GatheredParcels::write(int group, std::size_t width, const Values& values, 
   for (std::int64_t done = 0; done < most; done += block) {
     const std::int64_t mine = std::clamp<std::int64_t>(count - done, 0, block);
     part.resize(static_cast<std::size_t>(mine) * width);
-    for (std::int64_t i = 0; i < mine; ++i)
-      values(mine_[g][static_cast<std::size_t>(done + i)], part.data() + static_cast<std::size_t>(i) * width);
+    if (mine > 0)
+      values(std::span(mine_[g]).subspan(static_cast<std::size_t>(done), static_cast<std::size_t>(mine)), part.data());
     const auto all = comm::gather_to_first(transport_, part);
     on_first([&] {
       std::int64_t first = done;
@@ -45,30 +45,47 @@ void GatheredParcels::write(int group, std::size_t width, const Values& values, 
   }
 }
 
-void GatheredParcels::write_in_order(int group, std::size_t width, const Values& values, const Sink& sink) {
+void GatheredParcels::visit_own(int group, std::size_t width, const Values& values, const Sink& sink,
+                                std::int64_t skipped) {
+  constexpr std::int64_t kValues = std::int64_t{1} << 18;  // that a rank holds at a time
   const auto g = static_cast<std::size_t>(group);
-  const std::int64_t block = std::max<std::int64_t>(256, (std::int64_t{1} << 20) / static_cast<std::int64_t>(width));
-  std::int64_t first = 0;
+  const std::int64_t block = std::max<std::int64_t>(256, kValues / static_cast<std::int64_t>(width));
+  const auto count = static_cast<std::int64_t>(mine_[g].size());
+  const std::int64_t first =
+      std::accumulate(counts_[g].begin(), counts_[g].begin() + transport_.rank(), std::int64_t{0});
   std::vector<double> part;
-  for (int r = 0; r < transport_.size(); ++r) {
-    const std::int64_t count = counts_[g][static_cast<std::size_t>(r)];
-    for (std::int64_t done = 0; done < count; done += block) {
-      const std::int64_t rows = transport_.rank() == r ? std::min(block, count - done) : 0;
-      part.resize(static_cast<std::size_t>(rows) * width);
-      for (std::int64_t i = 0; i < rows; ++i)
-        values(mine_[g][static_cast<std::size_t>(done + i)], part.data() + static_cast<std::size_t>(i) * width);
-      const auto all = comm::gather_to_first(transport_, part);
-      on_first([&] {
-        const auto sent = all[static_cast<std::size_t>(r)];
-        sink(first, {sent.data(), sent.size()});
-      });
-      first += std::min(block, count - done);
-    }
+  for (std::int64_t done = skipped; done < count && error_.empty(); done += block) {
+    const auto rows = static_cast<std::size_t>(std::min(block, count - done));
+    part.resize(rows * width);
+    values(std::span(mine_[g]).subspan(static_cast<std::size_t>(done), rows), part.data());
+    on_this_rank([&] { sink(first + done, part); });
   }
 }
 
+void GatheredParcels::write_rows(comm::SharedOutput& file, int group, std::size_t width, const Values& values,
+                                 const Bytes& bytes, const Place& place) {
+  const std::optional<std::uint64_t> begin = from_first(place.begin);
+  if (!begin) return;
+  std::vector<std::byte> typed;
+  visit_own(group, width, values, [&](std::int64_t first, std::span<const double> rows) {
+    bytes(rows, typed);
+    file.write(*begin + static_cast<std::uint64_t>(first) * place.row_bytes, typed.data(), typed.size());
+  });
+}
+
+std::optional<std::uint64_t> GatheredParcels::from_first(const std::optional<std::uint64_t>& number) {
+  const bool has_one = transport_.rank() == 0 && number && error_.empty();
+  const auto told =
+      comm::broadcast_from_first(transport_, std::vector<std::uint64_t>(has_one ? 1 : 0, number.value_or(0)));
+  return told.empty() ? std::nullopt : std::optional(told[0]);
+}
+
 void GatheredParcels::on_first(const std::function<void()>& action) {
-  if (transport_.rank() != 0 || !error_.empty()) return;
+  if (transport_.rank() == 0) on_this_rank(action);
+}
+
+void GatheredParcels::on_this_rank(const std::function<void()>& action) {
+  if (!error_.empty()) return;
   try {
     action();
   } catch (const std::exception& e) {

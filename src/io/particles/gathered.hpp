@@ -1,11 +1,14 @@
 #pragma once
-/// Columns of distributed parcels, gathered on rank 0 in rounds of bounded size, to be written by it.
+/// Columns of distributed parcels on their way into a file: each rank writes its own rows, or rank 0 gathers and writes them.
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "merganser/comm/shared_output.hpp"
 #include "merganser/comm/transport.hpp"
 #include "merganser/parcels/parcels.hpp"
 #include "src/io/columns.hpp"
@@ -21,19 +24,34 @@ class GatheredParcels {
   /// Returns the number of parcels of a group, over all ranks.
   [[nodiscard]] std::int64_t total(int group) const { return total_[static_cast<std::size_t>(group)]; }
 
-  /// Values of a column for one parcel of this rank, `width` doubles.
-  using Values = std::function<void(std::size_t parcel, double* to)>;
+  /// Values of columns for some parcels of this rank, `width` doubles for each.
+  using Values = std::function<void(std::span<const std::size_t> parcels, double* to)>;
   /// Takes rows on rank 0: the first row in the group, and their values, `width` for each.
   using Sink = std::function<void(std::int64_t first, std::span<const double> values)>;
   /// Passes the values of all parcels of a group to `sink` on rank 0, in parts. Collective. An error of the sink is kept for
   /// throw_error().
   void write(int group, std::size_t width, const Values& values, const Sink& sink);
-  /// Passes the values as write() does, with the rows in ascending order. Collective. Rank after rank sends its own, so it takes
-  /// longer.
-  void write_in_order(int group, std::size_t width, const Values& values, const Sink& sink);
+  /// Makes the bytes of rows, as the file holds them, from their values. Called on every rank.
+  using Bytes = std::function<void(std::span<const double> values, std::vector<std::byte>& to)>;
+  /// Place of the rows of a group in a file.
+  struct Place {
+    std::optional<std::uint64_t> begin;  ///< on rank 0: offset of the first row; none: nothing is written
+    std::size_t row_bytes;               ///< bytes from one row to the next, on every rank
+  };
+  /// Writes the rows of all parcels of a group to where they belong in a file, every rank its own. Collective, but ranks do not wait
+  /// for each other's writes. An error of any rank is kept for throw_error().
+  void write_rows(comm::SharedOutput& file, int group, std::size_t width, const Values& values, const Bytes& bytes,
+                  const Place& place);
+  /// Passes the values of this rank's parcels of a group, without the first `skipped`, to `sink` on this rank, in parts; rows are counted
+  /// in the group over all ranks. Local. An error of the sink is kept for throw_error().
+  void visit_own(int group, std::size_t width, const Values& values, const Sink& sink, std::int64_t skipped = 0);
+  /// Returns a number of rank 0 on every rank; none where rank 0 has none, or had an error. Collective.
+  [[nodiscard]] std::optional<std::uint64_t> from_first(const std::optional<std::uint64_t>& number);
   /// Calls `action` on rank 0, unless there was an error before. Local. Its error is kept for throw_error().
   void on_first(const std::function<void()>& action);
-  /// Throws the first error of a sink, on every rank. Collective.
+  /// Calls `action` on this rank, unless it had an error before. Local. Its error is kept for throw_error().
+  void on_this_rank(const std::function<void()>& action);
+  /// Throws the first error that was kept, of the first rank that has one, on every rank. Collective.
   void throw_error();
 
  private:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <functional>
 #include <numeric>
 
@@ -13,19 +14,23 @@ namespace merganser::io::hdf5 {
 namespace {
 
 // Constants of HDF5 that its headers define.
-constexpr unsigned kReadOnly = 0;  // H5F_ACC_RDONLY
-constexpr unsigned kTruncate = 2;  // H5F_ACC_TRUNC
-constexpr int kScalar = 0;         // H5S_SCALAR
-constexpr int kGroup = 2;          // H5I_GROUP
-constexpr int kDataset = 5;        // H5I_DATASET
-constexpr int kInteger = 0;        // H5T_INTEGER
-constexpr int kFloating = 1;       // H5T_FLOAT
-constexpr int kText = 3;           // H5T_STRING
-constexpr int kNullPadded = 1;     // H5T_STR_NULLPAD
-constexpr int kChunked = 2;        // H5D_CHUNKED
-constexpr int kDeflate = 1;        // H5Z_FILTER_DEFLATE
-constexpr int kShuffle = 2;        // H5Z_FILTER_SHUFFLE
-constexpr int kChecksum = 3;       // H5Z_FILTER_FLETCHER32
+constexpr unsigned kReadOnly = 0;                       // H5F_ACC_RDONLY
+constexpr unsigned kTruncate = 2;                       // H5F_ACC_TRUNC
+constexpr int kScalar = 0;                              // H5S_SCALAR
+constexpr int kGroup = 2;                               // H5I_GROUP
+constexpr int kDataset = 5;                             // H5I_DATASET
+constexpr int kInteger = 0;                             // H5T_INTEGER
+constexpr int kFloating = 1;                            // H5T_FLOAT
+constexpr int kText = 3;                                // H5T_STRING
+constexpr int kNullPadded = 1;                          // H5T_STR_NULLPAD
+constexpr int kChunked = 2;                             // H5D_CHUNKED
+constexpr int kDeflate = 1;                             // H5Z_FILTER_DEFLATE
+constexpr int kShuffle = 2;                             // H5Z_FILTER_SHUFFLE
+constexpr int kChecksum = 3;                            // H5Z_FILTER_FLETCHER32
+constexpr int kContiguous = 1;                          // H5D_CONTIGUOUS
+constexpr int kAtCreation = 1;                          // H5D_ALLOC_TIME_EARLY
+constexpr int kNever = 1;                               // H5D_FILL_TIME_NEVER
+constexpr std::uint64_t kNoOffset = ~std::uint64_t{0};  // HADDR_UNDEF
 constexpr std::size_t kMaxText = 1024 * 1024;
 constexpr std::size_t kMaxValues = 1 << 20;  // of an attribute
 
@@ -280,11 +285,25 @@ void File::make_dataset(const std::string& at, FileType type, std::span<const st
     if (storage.shuffle) l.set_shuffle(list.id());
     if (storage.deflate > 0) l.set_deflate(list.id(), static_cast<unsigned>(storage.deflate));
     if (storage.checksum) l.set_checksum(list.id());
+  } else {
+    // Space without fill values at once: other ranks write the numbers where they belong (place_of_numbers()).
+    l.set_allocation_time(list.id(), kAtCreation);
+    l.set_fill_time(list.id(), kNever);
   }
   const Id file_type = *l.file_types[static_cast<std::size_t>(type)];
   const Object dataset(l.create_dataset(file_.id(), at.c_str(), file_type, space.id(), links.id(), list.id(), 0),
                        l.close_object);
   check(dataset.id(), "create", at);
+}
+
+std::optional<std::uint64_t> File::place_of_numbers(const std::string& at) const {
+  if (std::endian::native != std::endian::little) return std::nullopt;  // file_types are little-endian
+  const Library& l = *library();
+  const Object object = open_object(at);
+  const OwnedId list(l.dataset_list(object.id()), l.close_list);
+  if (!list || l.layout(list.id()) != kContiguous) return std::nullopt;
+  const std::uint64_t offset = l.dataset_offset(object.id());
+  return offset == kNoOffset ? std::nullopt : std::optional(offset);
 }
 
 void File::write(const std::string& at, FileType type, const Rows& rows, const void* from) const {

@@ -89,9 +89,12 @@ class File {
 
   /// Creates a group in the new HDF5 file, with those above it.
   void make_group(const std::string& at) const;
-  /// Creates a dataset of numbers in the new HDF5 file, with the groups above it.
+  /// Creates a dataset of numbers in the new HDF5 file, with the groups above it. Its numbers are undefined until they are written.
   void make_dataset(const std::string& at, FileType type, std::span<const std::int64_t> shape,
                     const FileStorage& storage) const;
+  /// Returns where the numbers of a dataset that make_dataset() created are in the new HDF5 file, one row after the other as in
+  /// memory, so that other processes can write them there; none if they are in chunks, or of another byte order than here.
+  [[nodiscard]] std::optional<std::uint64_t> place_of_numbers(const std::string& at) const;
   /// Writes rows of a dataset of the new HDF5 file; `width` values each, all columns.
   void write(const std::string& at, FileType type, const Rows& rows, const void* from) const;
   /// Writes an attribute of numbers: one number, or with `array` a list, in place of one of this name.

@@ -63,9 +63,10 @@ bool find_writers(Library& l) {
          find("H5Awrite", l.write_attribute) && find("H5Pcreate", l.create_list) &&
          find("H5Pset_create_intermediate_group", l.set_intermediate) && find("H5Pset_chunk", l.set_chunk) &&
          find("H5Pset_deflate", l.set_deflate) && find("H5Pset_shuffle", l.set_shuffle) &&
-         find("H5Pset_fletcher32", l.set_checksum) && find("H5Dcreate2", l.create_dataset) &&
-         find("H5Dwrite", l.write) && find("H5P_CLS_DATASET_CREATE_ID_g", l.creation_list) &&
-         find("H5P_CLS_LINK_CREATE_ID_g", l.link_list);
+         find("H5Pset_fletcher32", l.set_checksum) && find("H5Pset_alloc_time", l.set_allocation_time) &&
+         find("H5Pset_fill_time", l.set_fill_time) && find("H5Dget_offset", l.dataset_offset) &&
+         find("H5Dcreate2", l.create_dataset) && find("H5Dwrite", l.write) &&
+         find("H5P_CLS_DATASET_CREATE_ID_g", l.creation_list) && find("H5P_CLS_LINK_CREATE_ID_g", l.link_list);
 }
 
 }  // namespace

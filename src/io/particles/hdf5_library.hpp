@@ -54,6 +54,9 @@ struct Library {
   int (*set_deflate)(Id, unsigned);
   int (*set_shuffle)(Id);
   int (*set_checksum)(Id);
+  int (*set_allocation_time)(Id, int);
+  int (*set_fill_time)(Id, int);
+  std::uint64_t (*dataset_offset)(Id);
   Id (*create_dataset)(Id, const char*, Id, Id, Id, Id, Id);
   int (*write)(Id, Id, Id, Id, Id, const void*);
   std::array<const Id*, 13> types;       // of memory, by FileType

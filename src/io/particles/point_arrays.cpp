@@ -36,8 +36,9 @@ std::string rule_name(Rule rule) {
   return known == kRuleNames.end() ? std::string() : known->first;
 }
 
-void put_array_row(const ParticlesToWrite& in, const PointArray& array, std::size_t parcel, double* to) {
-  for (const Column& column : array.columns) gather(in.parcels, column, parcel, to++, 1);
+void put_array_rows(const ParticlesToWrite& in, std::span<const Column> columns, std::span<const std::size_t> parcels,
+                    double* to) {
+  for (const Column& column : columns) gather(in.parcels, column, parcels, to++, columns.size());
 }
 
 }  // namespace merganser::io

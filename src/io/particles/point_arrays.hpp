@@ -22,7 +22,8 @@ struct PointArray {
 [[nodiscard]] std::vector<PointArray> point_arrays(const ParticlesToWrite& in);
 /// Returns the name by which files tell a merge rule; empty for one that no file tells.
 [[nodiscard]] std::string rule_name(Rule rule);
-/// Copies the values of one parcel in an array over the points, a double for each of its columns.
-void put_array_row(const ParticlesToWrite& in, const PointArray& array, std::size_t parcel, double* to);
+/// Copies the values of some of this rank's parcels in columns, parcel after parcel, a double for each column.
+void put_array_rows(const ParticlesToWrite& in, std::span<const Column> columns, std::span<const std::size_t> parcels,
+                    double* to);
 
 }  // namespace merganser::io

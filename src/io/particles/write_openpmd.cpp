@@ -9,6 +9,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/io/data_file.hpp"
 #include "src/io/particles/gathered.hpp"
+#include "src/io/particles/hdf_rows.hpp"
 #include "src/io/particles/openpmd_records.hpp"
 #include "src/io/particles/positions.hpp"
 #include "src/io/particles/write_particles.hpp"
@@ -31,8 +32,9 @@ std::string openpmd_date() {
 /// Writer of one openPMD file. On ranks above 0 the file is null, and functions that write it do nothing.
 class OpenpmdWriter {
  public:
-  OpenpmdWriter(const hdf5::File* file, const hdf5::File* from, const ParticlesToWrite& in)
-      : file_(file),
+  OpenpmdWriter(const ParticleOutput& output, const hdf5::File* from, const ParticlesToWrite& in)
+      : output_(output),
+        file_(output.hdf5),
         from_(from),
         in_(in),
         iteration_(from == nullptr ? "/data/0" : in.metadata.openpmd.iteration),
@@ -66,10 +68,12 @@ class OpenpmdWriter {
       file_->copy_attributes(*from_, source, at);
       carry_constants(source, at, gathered.total(number));
     });
-    for (int axis = 0; axis < 3; ++axis) write_positions(axis, number, at, source, gathered);
+    HdfRows rows(output_, gathered);
+    for (int axis = 0; axis < 3; ++axis) write_positions(axis, number, at, source, gathered, rows);
     for (const Column& column : in_.columns) {
       if (column.in_site && column.offset < 3) continue;
-      if (column.name != kSpeciesName || in_.species.size() == 1) write_column(column, number, at, source, gathered);
+      if (column.name != kSpeciesName || in_.species.size() == 1)
+        write_column(column, number, at, source, gathered, rows);
     }
   }
 
@@ -155,7 +159,7 @@ class OpenpmdWriter {
 
   /// Writes position and positionOffset along one axis. Collective.
   void write_positions(int axis, int number, const std::string& at, const std::string& source,
-                       GatheredParcels& gathered) {
+                       GatheredParcels& gathered, HdfRows& rows) {
     const std::string name(1, "xyz"[axis]);
     const Column& column = in_.columns[static_cast<std::size_t>(axis)];
     const PositionCodec codec(in_.metadata.column(column.name), axis);
@@ -175,22 +179,24 @@ class OpenpmdWriter {
       }
       put_attributes({"positionOffset", name}, at, source, codec.offset_unit(), meaning_of("position", Rule::mean));
     });
-    const auto site_value = [&](std::size_t i, double* to) { gather(in_.parcels, column, i, to, 1); };
+    const auto site_value = [&](std::span<const std::size_t> parcels, double* to) {
+      gather(in_.parcels, column, parcels, to, 1);
+    };
     std::vector<double> split;
-    gathered.write(number, 1, site_value, [&](std::int64_t first, std::span<const double> values) {
-      const auto count = static_cast<std::int64_t>(values.size());
-      split.assign(values.begin(), values.end());
-      for (double& x : split) x = codec.split(x, in_.grid.box).position;
-      file_->write(position, FileType::f64, {first, count}, split.data());
-      if (!codec.offset_type()) return;
-      for (std::size_t i = 0; i < split.size(); ++i) split[i] = codec.split(values[i], in_.grid.box).offset;
-      file_->write(offset, FileType::f64, {first, count}, split.data());
-    });
+    const auto write_part = [&](const std::string& path, FileType kind, double SplitPosition::*part) {
+      rows.write(number, {path, kind}, site_value, [&](std::span<const double> values, std::vector<std::byte>& to) {
+        split.assign(values.begin(), values.end());
+        for (double& x : split) x = codec.split(x, in_.grid.box).*part;
+        to_type(kind, split, to);
+      });
+    };
+    write_part(position, type, &SplitPosition::position);
+    if (codec.offset_type()) write_part(offset, *codec.offset_type(), &SplitPosition::offset);
   }
 
   /// Writes one column of a species. Collective.
   void write_column(const Column& column, int number, const std::string& at, const std::string& source,
-                    GatheredParcels& gathered) {
+                    GatheredParcels& gathered, HdfRows& rows) {
     const bool ids = column.name == kIdName;
     const RecordPath path = record_path(column, in_.parcels.schema());
     const std::string full = at + '/' + path.record + (path.component.empty() ? "" : '/' + path.component);
@@ -199,18 +205,17 @@ class OpenpmdWriter {
       file_->make_dataset(full, type, std::array<std::int64_t, 1>{gathered.total(number)}, column.storage);
       put_attributes(path, at, source, {}, meaning_of(path.record, rule_of(column, in_.parcels.schema())));
     });
-    const auto value = [&](std::size_t i, double* to) { gather(in_.parcels, column, i, to, 1); };
+    const auto value = [&](std::span<const std::size_t> parcels, double* to) {
+      gather(in_.parcels, column, parcels, to, 1);
+    };
     std::vector<double> changed;
-    std::vector<std::byte> typed;
-    gathered.write(number, 1, value, [&](std::int64_t first, std::span<const double> values) {
+    rows.write(number, {full, type}, value, [&](std::span<const double> values, std::vector<std::byte>& to) {
       if (ids) {
         changed.assign(values.begin(), values.end());
         for (double& id : changed) id = file_id(id, number);
         values = changed;
       }
-      to_particle_type(column, values, typed);
-      file_->write(full, ids ? FileType::u64 : column.type, {first, static_cast<std::int64_t>(values.size())},
-                   typed.data());
+      to_particle_type(column, values, to);
     });
   }
 
@@ -223,6 +228,7 @@ class OpenpmdWriter {
     return std::bit_cast<double>(value);
   }
 
+  const ParticleOutput& output_;
   const hdf5::File* file_;
   const hdf5::File* from_;
   const ParticlesToWrite& in_;
@@ -248,7 +254,8 @@ void check_species(const ParticlesToWrite& in) {
 
 }  // namespace
 
-void write_openpmd(const hdf5::File* file, const ParticlesToWrite& in, double time, comm::Transport& transport) {
+void write_openpmd(const ParticleOutput& output, const ParticlesToWrite& in, double time, comm::Transport& transport) {
+  const hdf5::File* const file = output.hdf5;
   comm::agree(transport, [&] { check_species(in); });
   const bool several = in.species.size() > 1;
   const std::size_t at = several ? in.parcels.schema().offset(kSpeciesName) : 0;
@@ -259,7 +266,7 @@ void write_openpmd(const hdf5::File* file, const ParticlesToWrite& in, double ti
   std::optional<OpenpmdWriter> writer;
   comm::agree(transport, [&] {
     if (file != nullptr && !in.metadata.openpmd.file.empty()) from.emplace(hdf5::File::open(in.metadata.openpmd.file));
-    writer.emplace(file, from ? &*from : nullptr, in);
+    writer.emplace(output, from ? &*from : nullptr, in);
     if (file != nullptr) writer->write_surroundings(time);
   });
   for (std::size_t s = 0; s < in.species.size(); ++s)

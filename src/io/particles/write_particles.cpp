@@ -1,4 +1,5 @@
-// Writes parcels as a file of openPMD or VTKHDF: rank 0 gathers and writes, and the file appears when it is complete.
+// Writes parcels as a file of openPMD or VTKHDF: rank 0 defines the datasets, all ranks write them, and the file appears when it is
+// complete.
 #include "src/io/particles/write_particles.hpp"
 
 #include <array>
@@ -64,6 +65,11 @@ void to_particle_type(const Column& column, std::span<const double> values, std:
   to_file_type(plain, values.data(), values.size(), out);
 }
 
+void to_bytes(std::span<const double> values, std::vector<std::byte>& out) {
+  const auto bytes = std::as_bytes(values);
+  out.assign(bytes.begin(), bytes.end());
+}
+
 void fit_particles(Parcels& parcels, const Box& box, const FileMetadata& metadata) {
   const std::array<PositionCodec, 3> codecs{PositionCodec(metadata.column("x_position"), 0),
                                             PositionCodec(metadata.column("y_position"), 1),
@@ -101,7 +107,7 @@ void write_particles(const OutputName& name, const Parcels& parcels, const Grid&
     file.emplace(hdf5::File::create(output.name(), name.path));
   });
   output.hold_room();
-  const hdf5::File* const here = file ? &*file : nullptr;
+  const ParticleOutput here{file ? &*file : nullptr, output};
   name.format == FileFormat::openpmd ? write_openpmd(here, in, time, transport)
                                      : write_vtkhdf(here, in, time, transport, earlier ? &*earlier : nullptr);
   comm::agree(transport, [&] {

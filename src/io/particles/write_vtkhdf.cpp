@@ -1,11 +1,11 @@
 // Writes parcels as a VTKHDF file of points (PolyData): each parcel a vertex, its attributes arrays over the points.
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <numeric>
 
 #include "merganser/base/error.hpp"
 #include "src/io/particles/gathered.hpp"
+#include "src/io/particles/hdf_rows.hpp"
 #include "src/io/particles/point_arrays.hpp"
 #include "src/io/particles/vtkhdf_names.hpp"
 #include "src/io/particles/vtkhdf_series.hpp"
@@ -15,30 +15,30 @@ namespace merganser::io {
 namespace {
 
 /// Writes an array over the points, after its rows of earlier steps (null: none). Collective.
-void write_array(const hdf5::File* file, const ParticlesToWrite& in, const PointArray& array, GatheredParcels& gathered,
+void write_array(HdfRows& rows, const ParticlesToWrite& in, const PointArray& array, GatheredParcels& gathered,
                  const EarlierSteps* earlier) {
   const std::string at = std::string(kPointData) + "/" + array.name;
   const std::size_t width = array.columns.size();
   const FileType type = array.columns[0].type;
   const std::int64_t begin = earlier == nullptr ? 0 : earlier->rows;
   gathered.on_first([&] {
+    const hdf5::File& file = *rows.file();
     std::vector<std::int64_t> shape{begin + gathered.total(0)};
     if (width > 1) shape.push_back(static_cast<std::int64_t>(width));
-    file->make_dataset(at, type, shape, array.columns[0].storage);
-    if (earlier != nullptr) copy_rows(*file, *earlier, at, type, width > 1 ? shape[1] : 0);
+    file.make_dataset(at, type, shape, array.columns[0].storage);
+    if (earlier != nullptr) copy_rows(file, *earlier, at, type, width > 1 ? shape[1] : 0);
     if (array.attribute == nullptr) return;
     const std::string rule = rule_name(array.attribute->rule);
     if (rule.empty()) return;
-    file->put(at, kRuleAttribute, std::string_view(rule));
-    file->put(at, kPlaceAttribute, FileType::i64, std::array<std::int64_t, 1>{array.place}, false);
+    file.put(at, kRuleAttribute, std::string_view(rule));
+    file.put(at, kPlaceAttribute, FileType::i64, std::array<std::int64_t, 1>{array.place}, false);
   });
-  std::vector<std::byte> typed;
-  const auto values = [&](std::size_t i, double* to) { put_array_row(in, array, i, to); };
-  gathered.write(0, width, values, [&](std::int64_t first, std::span<const double> rows) {
-    to_particle_type(array.columns[0], rows, typed);
-    const auto count = static_cast<std::int64_t>(rows.size() / width);
-    file->write(at, type, {begin + first, count, width > 1 ? static_cast<std::int64_t>(width) : 0}, typed.data());
-  });
+  rows.write(
+      0, {at, type, begin, width},
+      [&](std::span<const std::size_t> parcels, double* to) { put_array_rows(in, array.columns, parcels, to); },
+      [&](std::span<const double> values, std::vector<std::byte>& to) {
+        to_particle_type(array.columns[0], values, to);
+      });
 }
 
 /// Writes one kind of cells of PolyData for each step: vertices, one for each point, or none. On rank 0.
@@ -95,29 +95,33 @@ void put_frame(const hdf5::File& file, const ParticlesToWrite& in, double time,
 
 }  // namespace
 
-void write_vtkhdf(const hdf5::File* file, const ParticlesToWrite& in, double time, comm::Transport& transport,
+void write_vtkhdf(const ParticleOutput& output, const ParticlesToWrite& in, double time, comm::Transport& transport,
                   const EarlierSteps* earlier) {
+  const hdf5::File* const file = output.hdf5;
   GatheredParcels gathered(
       in.parcels, 1, [](std::size_t) { return 0; }, transport);
+  HdfRows rows(output, gathered);
   const std::string points = std::string(kVtkhdf) + "/Points";
   const std::vector<PointArray> arrays = point_arrays(in);
   const std::int64_t begin = earlier == nullptr ? 0 : earlier->rows;
+  const FileType type = in.columns[0].type == FileType::f32 ? FileType::f32 : FileType::f64;
   gathered.on_first([&] {
     std::vector<std::int64_t> counts = earlier == nullptr ? std::vector<std::int64_t>() : earlier->points;
     counts.push_back(gathered.total(0));
     put_frame(*file, in, time, counts);
-    const FileType type = in.columns[0].type == FileType::f32 ? FileType::f32 : FileType::f64;
     file->make_dataset(points, type, std::array<std::int64_t, 2>{begin + gathered.total(0), 3}, {});
     if (earlier == nullptr) return;
     check_arrays(*earlier, arrays, type);
     put_steps(*file, *earlier, arrays, time);
     copy_rows(*file, *earlier, points, type, 3);
   });
-  const auto position = [&](std::size_t i, double* to) { std::memcpy(to, &in.parcels.site(i), 3 * sizeof(double)); };
-  gathered.write(0, 3, position, [&](std::int64_t first, std::span<const double> rows) {
-    file->write(points, FileType::f64, {begin + first, static_cast<std::int64_t>(rows.size() / 3), 3}, rows.data());
-  });
-  for (const PointArray& array : arrays) write_array(file, in, array, gathered, earlier);
+  rows.write(
+      0, {points, type, begin, 3},
+      [&](std::span<const std::size_t> parcels, double* to) {
+        put_array_rows(in, std::span(in.columns).first(3), parcels, to);
+      },
+      [&](std::span<const double> values, std::vector<std::byte>& to) { to_type(type, values, to); });
+  for (const PointArray& array : arrays) write_array(rows, in, array, gathered, earlier);
   gathered.throw_error();
 }
 

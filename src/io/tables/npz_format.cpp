@@ -10,6 +10,8 @@
 namespace merganser::io {
 namespace {
 
+constexpr std::uint32_t kPolynomial = 0xedb88320U;  // of the checksum, its highest power in the lowest bit
+
 using CrcTables = std::array<std::array<std::uint32_t, 256>, 8>;
 
 /// Returns the tables of the checksum: entry [k][b] is that of byte b with k zero bytes behind it.
@@ -17,7 +19,7 @@ constexpr CrcTables make_tables() {
   CrcTables t{};
   for (std::uint32_t b = 0; b < 256; ++b) {
     std::uint32_t c = b;
-    for (int i = 0; i < 8; ++i) c = (c >> 1) ^ ((c & 1) != 0 ? 0xedb88320U : 0);
+    for (int i = 0; i < 8; ++i) c = (c >> 1) ^ ((c & 1) != 0 ? kPolynomial : 0);
     t[0][b] = c;
   }
   for (std::size_t k = 1; k < 8; ++k)
@@ -25,6 +27,16 @@ constexpr CrcTables make_tables() {
   return t;
 }
 constexpr CrcTables kTables = make_tables();
+
+/// Returns the product of two polynomials over bits modulo that of the checksum.
+std::uint32_t multiply(std::uint32_t a, std::uint32_t b) noexcept {
+  std::uint32_t product = 0;
+  for (std::uint32_t bit = 1U << 31; bit != 0; bit >>= 1) {
+    if ((a & bit) != 0) product ^= b;
+    b = (b >> 1) ^ ((b & 1) != 0 ? kPolynomial : 0);
+  }
+  return product;
+}
 
 /// Returns the text behind 'key': in a Python dictionary, from there on; empty if there is none.
 std::string_view behind_key(std::string_view text, const std::string& key) {
@@ -59,6 +71,14 @@ void Crc32::add(const void* data, std::size_t bytes) noexcept {
   }
   for (; bytes > 0; --bytes, ++p) c = (c >> 8) ^ kTables[0][(c ^ *p) & 0xff];
   state_ = c;
+}
+
+// The checksum of A followed by B is that of A times x^(8 * bytes of B), plus that of B.
+void Crc32::add_known(std::uint32_t checksum, std::uint64_t bytes) noexcept {
+  std::uint32_t factor = 1U << 31;                                                              // 1
+  for (std::uint32_t power = 1U << 23; bytes > 0; bytes >>= 1, power = multiply(power, power))  // from x^8 on
+    if ((bytes & 1) != 0) factor = multiply(factor, power);
+  state_ = ~(multiply(factor, value()) ^ checksum);
 }
 
 std::string npy_type(FileType type) {

@@ -41,6 +41,8 @@ struct ZipBytes {
 class Crc32 {
  public:
   void add(const void* data, std::size_t bytes) noexcept;
+  /// Adds bytes of which only the checksum and the number are known.
+  void add_known(std::uint32_t checksum, std::uint64_t bytes) noexcept;
   [[nodiscard]] std::uint32_t value() const noexcept { return ~state_; }
 
  private:

@@ -1,13 +1,19 @@
-// Reads a CSV file of numbers: a line of names, then a line for each parcel. An empty field is a missing value.
+// Reads a CSV file of numbers: a line of names, then a line for each parcel. An empty field is a missing value. A comma separates fields
+// and a line end lines, in quotation marks too, so that a file can be read from any line on.
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <limits>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/text.hpp"
+#include "merganser/comm/collectives.hpp"
+#include "src/io/archive.hpp"
 #include "src/io/tables/tables.hpp"
 
 namespace merganser::io {
@@ -24,15 +30,10 @@ std::string_view plain_field(std::string_view field) {
 struct Seen {
   bool no_integer = false;  ///< a field that is empty or no whole number
   bool negative = false;
-  bool large = false;    ///< a whole number above 2^63 - 1
-  bool inexact = false;  ///< a whole number that a double does not hold
-  std::string text;      ///< where the first field is that is no number
-};
-
-/// Values of one column that are kept: doubles, or the bits of whole numbers.
-struct Kept {
-  std::vector<double> values;
-  std::vector<bool> integer;
+  bool large = false;     ///< a whole number above 2^63 - 1
+  bool inexact = false;   ///< a whole number that a double does not hold
+  std::int64_t line = 0;  ///< of the first field that is no number; 0: all are numbers
+  std::string text;       ///< that field
 };
 
 /// Value of a field: a double, or the bits of a whole number.
@@ -73,80 +74,229 @@ bool parse_field(std::string_view text, Field& field, Seen& seen) {
   return r.ec == std::errc() && r.ptr == end;
 }
 
-/// Reader of one CSV file, line by line.
-class CsvReader {
- public:
-  explicit CsvReader(const std::string& path) : path_(path), file_(path, std::ios::binary) {}
+constexpr std::int64_t kPlaceEvery = 16384;  // rows, of which one has its place in the description
 
-  CsvTable read(TableRows rows) {
-    CsvTable out;
-    if (!next_line()) throw InputError(path_ + ": the file is empty; allowed: CSV with a line of names");
-    if (line_.starts_with("\xef\xbb\xbf")) line_.erase(0, 3);
-    const std::size_t width = static_cast<std::size_t>(std::count(line_.begin(), line_.end(), ',')) + 1;
+/// Lines of a CSV file, one by one, with their numbers and places. Local.
+class Lines {
+ public:
+  explicit Lines(const std::string& path) : path_(path), file_(path, std::ios::binary) {
+    if (!file_) throw InputError("cannot read " + path + ": " + std::strerror(errno));
+    file_.seekg(0, std::ios::end);
+    bytes_ = static_cast<std::int64_t>(file_.tellg());
+    file_.seekg(0);
+    if (bytes_ < 0 || !file_) throw InputError("cannot read " + path);
+  }
+
+  /// Reads the next line, without its end. @return false at the end of the file @throws InputError if reading fails
+  bool next() {
+    begin_ = end_;
+    if (!std::getline(file_, line)) {
+      if (file_.bad()) throw InputError("cannot read " + path_);
+      return false;
+    }
+    end_ += static_cast<std::int64_t>(line.size()) + (file_.eof() ? 0 : 1);
+    ++number;
+    if (line.ends_with('\r')) line.pop_back();
+    return true;
+  }
+  /// Goes to the byte `offset`, where a line begins, whose number is that of the next one read.
+  void go_to(std::int64_t offset, std::int64_t next_number) {
+    file_.clear();
+    file_.seekg(static_cast<std::streamoff>(offset));
+    begin_ = end_ = offset;
+    number = next_number - 1;
+  }
+  /// Reads the first line: the names of the columns. @throws InputError for none, or too many
+  std::vector<std::string> read_names() {
+    if (!next()) throw InputError(path_ + ": the file is empty; allowed: CSV with a line of names");
+    if (line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
+    const std::size_t width = static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')) + 1;
     constexpr std::size_t kMaxColumns = 65536;
     if (width > kMaxColumns)
       throw InputError(path_ + ": the first line has " + std::to_string(width) + " names; allowed: up to " +
                        std::to_string(kMaxColumns));
-    for (const std::string_view name : split_at(line_, ',')) out.names.emplace_back(plain_field(name));
-    std::vector<Seen> seen(width);
-    std::vector<Kept> kept(width);
-    while (next_line()) {
-      const std::vector<std::string_view> fields = split_at(line_, ',');
-      if (fields.size() == 1 && width > 1 && trimmed(line_).empty()) continue;
-      if (fields.size() != width)
-        throw InputError(path_ + ": line " + std::to_string(number_) + " has " + std::to_string(fields.size()) +
-                         " fields; the first line has " + std::to_string(width));
-      const bool keep = out.rows >= rows.first && out.rows < rows.first + rows.count;
-      for (std::size_t c = 0; c < width; ++c) {
-        Field field;
-        if (!parse_field(plain_field(fields[c]), field, seen[c]) && seen[c].text.empty())
-          seen[c].text = "line " + std::to_string(number_) + ", " + out.names[c] + ": \"" + std::string(fields[c]) +
-                         "\"; allowed: a number, or nothing for a missing value";
-        if (!keep) continue;
-        kept[c].values.push_back(field.integer ? std::bit_cast<double>(field.bits) : field.number);
-        kept[c].integer.push_back(field.integer);
-      }
-      ++out.rows;
-    }
-    for (std::size_t c = 0; c < width; ++c) settle(c, seen[c], kept[c], out);
-    return out;
+    std::vector<std::string> names;
+    for (const std::string_view name : split_at(line, ',')) names.emplace_back(plain_field(name));
+    return names;
   }
+  /// Returns true for a line that is none of the table: blank, where a row has several fields.
+  [[nodiscard]] bool is_blank(std::size_t width) const { return width > 1 && trimmed(line).empty(); }
+  /// Returns the bytes of the file before the line that was read last, and before the next one.
+  [[nodiscard]] std::int64_t begin() const noexcept { return begin_; }
+  [[nodiscard]] std::int64_t end() const noexcept { return end_; }
+  /// Returns the size of the file in bytes.
+  [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
+
+  std::string line;
+  std::int64_t number = 0;  ///< of the line that was read last, from 1
 
  private:
-  /// Reads the next line, without its end. @return false at the end of the file @throws InputError if reading fails
-  bool next_line() {
-    if (!std::getline(file_, line_)) {
-      if (file_.bad()) throw InputError("cannot read " + path_);
-      return false;
-    }
-    ++number_;
-    if (line_.ends_with('\r')) line_.pop_back();
-    return true;
-  }
-
-  /// Sets type and values of a column, of which all rows are known. @throws InputError if no type holds them
-  void settle(std::size_t c, const Seen& seen, Kept& kept, CsvTable& out) const {
-    out.texts.push_back(seen.text);
-    const bool integers = !seen.no_integer && out.rows > 0;
-    if (seen.text.empty() && (integers ? seen.negative && seen.large : seen.inexact))
-      throw InputError(path_ + ": " + out.names[c] +
-                       " has whole numbers that no type holds together with its other values; allowed: all from -2^63 "
-                       "to 2^63 - 1, or all from 0 to 2^64 - 1, or below 2^53 beside others");
-    out.types.push_back(!integers ? FileType::f64 : seen.large ? FileType::u64 : FileType::i64);
-    // Beside other values a whole number is within 2^53, so its bits are those of a signed one.
-    for (std::size_t i = 0; i < kept.values.size() && !integers; ++i)
-      if (kept.integer[i]) kept.values[i] = static_cast<double>(std::bit_cast<std::int64_t>(kept.values[i]));
-    out.columns.push_back(std::move(kept.values));
-  }
-
   const std::string& path_;
   std::ifstream file_;
-  std::string line_;
-  std::int64_t number_ = 0;
+  std::int64_t bytes_ = 0, begin_ = 0, end_ = 0;
 };
+
+/// Contents of a share of a CSV file but its values: lines are counted in it, from 1.
+struct Share {
+  std::int64_t bytes = 0;          ///< size of the file
+  std::vector<std::string> names;  ///< of the columns
+  std::int64_t lines = 0, rows = 0;
+  std::vector<Seen> seen;
+  std::int64_t wrong_line = 0,
+               wrong_fields = 0;  ///< of the first line with another number of fields than names; 0: none
+  std::vector<CsvPlace> places;
+};
+
+template <class A>
+void visit_fields(A& a, Seen& v) {
+  a(v.no_integer, v.negative, v.large, v.inexact, v.line, v.text);
+}
+template <class A>
+void visit_fields(A& a, Share& v) {
+  a(v.bytes, v.names, v.lines, v.rows, v.seen, v.wrong_line, v.wrong_fields, v.places);
+}
+
+/// Reads the lines below the first that begin in share `part` of `parts` of a file's bytes. Local.
+Share read_share(const std::string& path, std::int64_t part, std::int64_t parts) {
+  Lines lines(path);
+  Share out;
+  out.bytes = lines.bytes();
+  out.names = lines.read_names();
+  const std::size_t width = out.names.size();
+  out.seen.resize(width);
+  const auto share_begin = [&](std::int64_t p) {
+    return p == 0 ? 0 : out.bytes / parts * p + out.bytes % parts * p / parts;
+  };
+  const std::int64_t stop = part + 1 == parts ? out.bytes : share_begin(part + 1);
+  if (const std::int64_t begin = share_begin(part); begin > lines.end()) {
+    lines.go_to(begin - 1, 0);  // the rest of the line before; if it ends just there, of its end alone
+    lines.next();
+  }
+  lines.go_to(lines.end(), 1);
+  while (lines.end() < stop && lines.next()) {
+    const std::vector<std::string_view> fields = split_at(lines.line, ',');
+    out.lines = lines.number;
+    if (fields.size() == 1 && lines.is_blank(width)) continue;
+    if (fields.size() != width) {
+      out.wrong_line = lines.number;
+      out.wrong_fields = static_cast<std::int64_t>(fields.size());
+      return out;
+    }
+    if (out.rows % kPlaceEvery == 0) out.places.push_back({out.rows, lines.number, lines.begin()});
+    for (std::size_t c = 0; c < width; ++c) {
+      Field field;
+      if (parse_field(plain_field(fields[c]), field, out.seen[c]) || out.seen[c].line > 0) continue;
+      out.seen[c].line = lines.number;
+      out.seen[c].text = fields[c];
+    }
+    ++out.rows;
+  }
+  return out;
+}
+
+/// Adds what the next share of a file holds to that of those before it. @throws InputError for a line of another number of fields
+void add_share(const std::string& path, const Share& next, Share& all) {
+  if (next.bytes != all.bytes || next.names != all.names)
+    throw InputError(path + ": not the same file on all ranks, or changed while it was read");
+  if (next.wrong_line > 0)
+    throw InputError(path + ": line " + std::to_string(all.lines + next.wrong_line) + " has " +
+                     std::to_string(next.wrong_fields) + " fields; the first line has " +
+                     std::to_string(all.names.size()));
+  for (std::size_t c = 0; c < all.seen.size(); ++c) {
+    Seen& to = all.seen[c];
+    const Seen& from = next.seen[c];
+    to.no_integer = to.no_integer || from.no_integer;
+    to.negative = to.negative || from.negative;
+    to.large = to.large || from.large;
+    to.inexact = to.inexact || from.inexact;
+    if (to.line > 0 || from.line == 0) continue;
+    to.line = all.lines + from.line;
+    to.text = from.text;
+  }
+  for (const CsvPlace& p : next.places) all.places.push_back({all.rows + p.row, all.lines + p.line, p.offset});
+  all.lines += next.lines;
+  all.rows += next.rows;
+}
+
+/// Describes a file by its shares, all of its lines. @throws InputError if no type holds the values of a column
+CsvSource describe(const std::string& path, std::span<const Share> shares) {
+  Share all;
+  all.bytes = shares[0].bytes;
+  all.names = shares[0].names;
+  all.seen.resize(all.names.size());
+  all.lines = 1;  // the names
+  for (const Share& share : shares) add_share(path, share, all);
+  CsvSource out{all.bytes, all.rows, all.names, {}, {}, std::move(all.places)};
+  for (std::size_t c = 0; c < all.seen.size(); ++c) {
+    const Seen& seen = all.seen[c];
+    const bool integers = !seen.no_integer && all.rows > 0;
+    out.texts.push_back(seen.line == 0 ? std::string()
+                                       : "line " + std::to_string(seen.line) + ", " + all.names[c] + ": \"" +
+                                             seen.text + "\"; allowed: a number, or nothing for a missing value");
+    if (seen.line == 0 && (integers ? seen.negative && seen.large : seen.inexact))
+      throw InputError(path + ": " + all.names[c] +
+                       " has whole numbers that no type holds together with its other values; allowed: all from -2^63 "
+                       "to 2^63 - 1, or all from 0 to 2^64 - 1, or below 2^53 beside others");
+    out.types.push_back(static_cast<int>(!integers ? FileType::f64 : seen.large ? FileType::u64 : FileType::i64));
+  }
+  return out;
+}
+
+/// Throws InputError: the file is not as it was described.
+[[noreturn]] void throw_changed(const std::string& path) {
+  throw InputError(path + ": changed while it was read; allowed: a file that nobody writes");
+}
 
 }  // namespace
 
-CsvTable read_csv(const std::string& path, TableRows rows) { return CsvReader(path).read(rows); }
+CsvSource scan_csv(const std::string& path) { return describe(path, std::array{read_share(path, 0, 1)}); }
+
+std::optional<CsvSource> scan_csv(const std::string& path, comm::Transport& transport) {
+  Packer packer;
+  comm::agree(transport, [&] {
+    Share share = read_share(path, transport.rank(), transport.size());
+    packer(share);
+  });
+  const auto gathered = comm::gather_to_first(transport, packer.bytes());
+  std::optional<CsvSource> out;
+  comm::agree(transport, [&] {
+    if (transport.rank() != 0) return;
+    std::vector<Share> shares(static_cast<std::size_t>(transport.size()));
+    for (std::size_t r = 0; r < shares.size(); ++r) Unpacker{gathered[r]}(shares[r]);
+    out = describe(path, shares);
+  });
+  return out;
+}
+
+std::vector<std::vector<double>> read_csv(const std::string& path, const CsvSource& source, TableRows rows) {
+  Lines lines(path);
+  const std::size_t width = source.names.size();
+  if (lines.bytes() != source.bytes || lines.read_names() != source.names) throw_changed(path);
+  std::vector<std::vector<double>> columns(width);
+  if (rows.count == 0) return columns;
+  // The last place at or before the first row; rows without one are not in the file.
+  const auto after = std::upper_bound(source.places.begin(), source.places.end(), rows.first,
+                                      [](std::int64_t row, const CsvPlace& p) { return row < p.row; });
+  if (after == source.places.begin()) throw_changed(path);
+  const CsvPlace& from = *std::prev(after);
+  lines.go_to(from.offset, from.line);
+  for (std::int64_t row = from.row; row < rows.first + rows.count;) {
+    if (!lines.next()) throw_changed(path);
+    const std::vector<std::string_view> fields = split_at(lines.line, ',');
+    if (fields.size() == 1 && lines.is_blank(width)) continue;
+    if (fields.size() != width) throw_changed(path);
+    for (std::size_t c = 0; c < width && row >= rows.first; ++c) {
+      Field field;
+      Seen seen;
+      const bool number = parse_field(plain_field(fields[c]), field, seen);
+      const FileType type{source.types[c]};
+      if ((!number && source.texts[c].empty()) || (is_integer(type) && !field.integer)) throw_changed(path);
+      // Beside other values a whole number is within 2^53, which a double holds.
+      columns[c].push_back(is_integer(type) ? std::bit_cast<double>(field.bits) : field.number);
+    }
+    ++row;
+  }
+  return columns;
+}
 
 }  // namespace merganser::io

@@ -60,7 +60,7 @@ void require_positions(const std::string& path, const ParticleFile& file, const 
 }
 
 /// Describes a CSV file by its columns.
-ParticleFile describe_csv(const std::string& path, const CsvTable& table, const std::vector<ColumnName>& names) {
+ParticleFile describe_csv(const std::string& path, const CsvSource& table, const std::vector<ColumnName>& names) {
   ParticleFile out = unknown_file();
   check_names(path, names, table.names);
   ArrayColumns arrays(path, table.rows, out);
@@ -75,7 +75,7 @@ ParticleFile describe_csv(const std::string& path, const CsvTable& table, const 
     }
     arrays.add({.name = name,
                 .at = name.empty() ? "column " + std::to_string(c + 1) : table.names[c],
-                .type = name == kIdName && table.rows == 0 ? FileType::i64 : table.types[c],
+                .type = name == kIdName && table.rows == 0 ? FileType::i64 : FileType{table.types[c]},
                 .rows = table.rows,
                 .storage = {},
                 .rule = {},
@@ -84,6 +84,7 @@ ParticleFile describe_csv(const std::string& path, const CsvTable& table, const 
   require_positions(path, out, ", or --columns x_position=NAME");
   arrays.finish("the first line");
   out.info.metadata.csv_names = names;
+  out.info.metadata.csv = table;
   return out;
 }
 
@@ -121,7 +122,7 @@ ParticleFile describe_arrays(const std::string& path, const TableFile& table) {
 
 /// Sets what all tables have in common before their own description counts.
 ParticleFile describe_any(const std::string& path, FileFormat format, const std::vector<ColumnName>& names,
-                          const CsvTable* csv, TableFile& table, NpzChecksums checksums) {
+                          const CsvSource* csv, TableFile& table, NpzChecksums checksums) {
   if (format == FileFormat::vtu) table = describe_vtu(path);
   if (format == FileFormat::npz) table = describe_npz(path, checksums);
   if (format == FileFormat::npy) table = describe_npy(path);
@@ -187,12 +188,18 @@ class ArrayFile {
   std::uint64_t begin_ = kNothing;  // their offset in the file
 };
 
-/// Copies numbers of a column of CSV, of which the rows from `first` on are in memory, in the type that the column has.
-void copy_column(const CsvTable& table, std::int64_t first, const std::string& at, const hdf5::File::Rows& rows,
-                 void* to) {
+/// Rows of a CSV file in memory.
+struct CsvRows {
+  std::vector<std::string> names;            ///< names of the columns
+  std::int64_t first;                        ///< number of the first row
+  std::vector<std::vector<double>> columns;  ///< values in the types that the columns have
+};
+
+/// Copies numbers of a column of CSV in the type that the column has.
+void copy_column(const CsvRows& table, const std::string& at, const hdf5::File::Rows& rows, void* to) {
   const auto column =
       static_cast<std::size_t>(std::find(table.names.begin(), table.names.end(), at) - table.names.begin());
-  std::memcpy(to, table.columns[column].data() + (rows.first - first),
+  std::memcpy(to, table.columns[column].data() + (rows.first - table.first),
               static_cast<std::size_t>(rows.count) * sizeof(double));
 }
 
@@ -212,21 +219,24 @@ std::optional<FileFormat> table_format(const std::string& path) {
   return std::nullopt;
 }
 
-ParcelFileInfo read_table_info(const std::string& path, FileFormat format, const std::vector<ColumnName>& columns) {
+ParcelFileInfo read_table_info(const std::string& path, FileFormat format, const std::vector<ColumnName>& columns,
+                               const CsvSource* csv) {
   check_plain(path);
   TableFile table;
   if (format != FileFormat::csv) return describe_any(path, format, columns, nullptr, table, NpzChecksums::verify).info;
-  const CsvTable csv = read_csv(path, {0, 0});
-  return describe_any(path, format, columns, &csv, table, NpzChecksums::verify).info;
+  if (csv != nullptr) return describe_any(path, format, columns, csv, table, NpzChecksums::verify).info;
+  const CsvSource scanned = scan_csv(path);
+  return describe_any(path, format, columns, &scanned, table, NpzChecksums::verify).info;
 }
 
 OpenTable open_table(const std::string& path, const FileMetadata& metadata, TableRows rows) {
   TableFile table;
   if (metadata.format == FileFormat::csv) {
-    const auto csv = std::make_shared<const CsvTable>(read_csv(path, rows));
-    return {describe_any(path, metadata.format, metadata.csv_names, csv.get(), table, NpzChecksums::pass_over),
-            [csv, first = rows.first](const std::string& at, FileType, const hdf5::File::Rows& part, void* to) {
-              copy_column(*csv, first, at, part, to);
+    const CsvSource& source = metadata.csv;
+    const auto read = std::make_shared<const CsvRows>(CsvRows{source.names, rows.first, read_csv(path, source, rows)});
+    return {describe_any(path, metadata.format, metadata.csv_names, &source, table, NpzChecksums::pass_over),
+            [read](const std::string& at, FileType, const hdf5::File::Rows& part, void* to) {
+              copy_column(*read, at, part, to);
             }};
   }
   ParticleFile about = describe_any(path, metadata.format, {}, nullptr, table, NpzChecksums::pass_over);

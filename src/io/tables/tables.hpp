@@ -22,8 +22,8 @@ inline constexpr const char* kRulesArray = "merganser_rules";
 /// Name of the positions among the arrays of an NPZ file.
 inline constexpr const char* kPositionArray = "position";
 
-/// Writes parcels as VTU, NPZ, NPY or CSV: write_parcels() for these formats, after its checks. Rank 0 gathers and writes.
-/// Collective.
+/// Writes parcels as VTU, NPZ, NPY or CSV: write_parcels() for these formats, after its checks. Rank 0 writes what describes the
+/// arrays, every rank its parcels. Collective.
 /// @param name  path, and the format
 void write_table(const OutputName& name, const Parcels& parcels, const Grid& grid, double time,
                  comm::Transport& transport, const FileMetadata& metadata);
@@ -34,11 +34,11 @@ void write_table(const OutputName& name, const Parcels& parcels, const Grid& gri
 void write_pvd(const std::string& path, const Parcels& parcels, const Grid& grid, double time,
                comm::Transport& transport, const FileMetadata& metadata);
 
-// Each is collective and writes on rank 0. @param sink  of rank 0; null on others
-void write_vtu(ByteSink* sink, const ParticlesToWrite& in, double time, comm::Transport& transport);
-void write_npz(ByteSink* sink, const ParticlesToWrite& in, double time, comm::Transport& transport);
-void write_npy(ByteSink* sink, const ParticlesToWrite& in, comm::Transport& transport);
-void write_csv(ByteSink* sink, const ParticlesToWrite& in, comm::Transport& transport);
+// Each is collective. @param sink  of this rank
+void write_vtu(ByteSink& sink, const ParticlesToWrite& in, double time, comm::Transport& transport);
+void write_npz(ByteSink& sink, const ParticlesToWrite& in, double time, comm::Transport& transport);
+void write_npy(ByteSink& sink, const ParticlesToWrite& in, comm::Transport& transport);
+void write_csv(ByteSink& sink, const ParticlesToWrite& in, comm::Transport& transport);
 
 /// Box, cells, volume ratio and step of parcels, as numbers by the names that files have for them; the time too.
 [[nodiscard]] std::map<std::string, std::vector<double>> box_numbers(const ParticlesToWrite& in, double time);
@@ -74,9 +74,11 @@ enum class NpzChecksums { verify, pass_over };
 }
 /// Returns the format of an input that is a table, by its first bytes, or its suffix for CSV; nothing for other files. Local.
 [[nodiscard]] std::optional<FileFormat> table_format(const std::string& path);
-/// Reads the description of a table: read_info() for these formats. Local. @param columns  names of columns in CSV
+/// Reads the description of a table: read_info() for these formats. Local.
+/// @param columns  names of columns in CSV
+/// @param csv      result of scan_csv() for this file; null: it is called here
 [[nodiscard]] ParcelFileInfo read_table_info(const std::string& path, FileFormat format,
-                                             const std::vector<ColumnName>& columns);
+                                             const std::vector<ColumnName>& columns, const CsvSource* csv = nullptr);
 
 /// Open table, of which one rank reads its slice.
 struct OpenTable {
@@ -91,16 +93,15 @@ struct TableRows {
 /// Opens a table, of which the parcels `rows` are read. Local. @throws InputError naming what is wrong
 [[nodiscard]] OpenTable open_table(const std::string& path, const FileMetadata& metadata, TableRows rows);
 
-/// Table of CSV in memory: some of its rows.
-struct CsvTable {
-  std::vector<std::string> names;            ///< of the columns, by the first line
-  std::vector<FileType> types;               ///< int64 where every field is a whole number, else double
-  std::vector<std::string> texts;            ///< where the first field is that is no number; empty: all are numbers
-  std::int64_t rows = 0;                     ///< lines below the first
-  std::vector<std::vector<double>> columns;  ///< values of the rows that were asked for; of integers the bits
-};
-/// Reads a CSV file: names and types of its columns, from all rows, and the values of some. Local.
-/// @throws InputError naming line and field
-[[nodiscard]] CsvTable read_csv(const std::string& path, TableRows rows);
+/// Reads all of a CSV file, but keeps only its description. Local. @throws InputError naming line and field
+[[nodiscard]] CsvSource scan_csv(const std::string& path);
+/// Describes a CSV file as the local function does, with the same errors, but every rank reads its share of the bytes: lines that begin in
+/// it. Collective. @return the description on rank 0, nothing on the others @throws InputError on every rank
+[[nodiscard]] std::optional<CsvSource> scan_csv(const std::string& path, comm::Transport& transport);
+/// Reads rows of a CSV file and returns their values by column: doubles, of integers the bits. Local; of the other rows only the
+/// few are read between the nearest known place and the first.
+/// @throws InputError also if the file is no longer as described
+[[nodiscard]] std::vector<std::vector<double>> read_csv(const std::string& path, const CsvSource& source,
+                                                        TableRows rows);
 
 }  // namespace merganser::io

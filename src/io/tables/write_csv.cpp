@@ -3,9 +3,12 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "src/io/particles/gathered.hpp"
+#include "src/io/particles/point_arrays.hpp"
 #include "src/io/tables/tables.hpp"
 
 namespace merganser::io {
@@ -49,47 +52,81 @@ std::string name_in_file(const FileMetadata& metadata, const std::string& column
   return name;
 }
 
+/// Returns the first line of the file: the names of the columns. @throws InputError for names that the line cannot hold
+std::string heading(const std::vector<Column>& list, const FileMetadata& metadata) {
+  for (const ColumnName& given : metadata.csv_names)
+    if (std::none_of(list.begin(), list.end(), [&](const Column& c) { return c.name == given.column; })) {
+      std::string all;
+      for (const Column& c : list) all += (all.empty() ? "" : ", ") + c.name;
+      throw InputError("--columns " + given.column + "=" + given.name + ": no column " + given.column +
+                       " is written as CSV; allowed: " + all);
+    }
+  std::vector<std::string> names;
+  std::string line;
+  for (const Column& c : list) {
+    const std::string name = name_in_file(metadata, c.name);
+    if (std::find(names.begin(), names.end(), name) != names.end())
+      throw InputError("two columns would have the name " + name + " in CSV; allowed: distinct names (--columns)");
+    names.push_back(name);
+    line += (line.empty() ? "" : ",") + name;
+  }
+  return line + "\n";
+}
+
+/// Makes the lines of parcels from the values of their columns.
+void make_lines(const std::vector<Column>& list, std::span<const double> rows, std::string& text) {
+  text.clear();
+  for (std::size_t at = 0; at < rows.size(); at += list.size()) {
+    for (std::size_t c = 0; c < list.size(); ++c) {
+      if (c > 0) text += ',';
+      is_integer(list[c].type) ? append_integer(text, list[c], rows[at + c]) : append_double(text, rows[at + c]);
+    }
+    text += '\n';
+  }
+}
+
 }  // namespace
 
-void write_csv(ByteSink* sink, const ParticlesToWrite& in, comm::Transport& transport) {
+// Where a rank's lines begin depends on the length of those of the ranks before, so every rank makes its lines, and writes them once
+// it knows: those that it kept, and the others, made again.
+void write_csv(ByteSink& sink, const ParticlesToWrite& in, comm::Transport& transport) {
+  constexpr std::size_t kKept = std::size_t{64} << 20;  // bytes of lines that a rank keeps
   GatheredParcels gathered(
       in.parcels, 1, [](std::size_t) { return 0; }, transport);
   std::vector<Column> list{in.columns.back()};  // ids first
   list.insert(list.end(), in.columns.begin(), in.columns.end() - 1);
+  std::optional<std::uint64_t> begin;
   gathered.on_first([&] {
-    for (const ColumnName& given : in.metadata.csv_names)
-      if (std::none_of(list.begin(), list.end(), [&](const Column& c) { return c.name == given.column; })) {
-        std::string all;
-        for (const Column& c : list) all += (all.empty() ? "" : ", ") + c.name;
-        throw InputError("--columns " + given.column + "=" + given.name + ": no column " + given.column +
-                         " is written as CSV; allowed: " + all);
-      }
-    std::vector<std::string> names;
-    std::string line;
-    for (const Column& c : list) {
-      const std::string name = name_in_file(in.metadata, c.name);
-      if (std::find(names.begin(), names.end(), name) != names.end())
-        throw InputError("two columns would have the name " + name + " in CSV; allowed: distinct names (--columns)");
-      names.push_back(name);
-      line += (line.empty() ? "" : ",") + name;
-    }
-    sink->put(line + "\n");
+    sink.put(heading(list, in.metadata));
+    begin = sink.size();
   });
-  const auto row = [&](std::size_t i, double* to) {
-    for (const Column& c : list) gather(in.parcels, c, i, to++, 1);
-  };
-  std::string text;
-  gathered.write_in_order(0, list.size(), row, [&](std::int64_t, std::span<const double> rows) {
-    text.clear();
-    for (std::size_t at = 0; at < rows.size(); at += list.size()) {
-      for (std::size_t c = 0; c < list.size(); ++c) {
-        if (c > 0) text += ',';
-        is_integer(list[c].type) ? append_integer(text, list[c], rows[at + c]) : append_double(text, rows[at + c]);
+  begin = gathered.from_first(begin);
+  const auto row = [&](std::span<const std::size_t> parcels, double* to) { put_array_rows(in, list, parcels, to); };
+  std::string text, kept;
+  std::uint64_t length = 0;
+  std::int64_t rows_kept = 0;
+  if (begin)
+    gathered.visit_own(0, list.size(), row, [&](std::int64_t, std::span<const double> rows) {
+      make_lines(list, rows, text);
+      if (length == kept.size() && kept.size() + text.size() <= kKept) {
+        kept += text;
+        rows_kept += static_cast<std::int64_t>(rows.size() / list.size());
       }
-      text += '\n';
-    }
-    sink->put(text);
-  });
+      length += text.size();
+    });
+  const std::vector<std::uint64_t> lengths = comm::all_gather_value(transport, length);
+  if (begin) {
+    std::uint64_t at = *begin;
+    for (int r = 0; r < transport.rank(); ++r) at += lengths[static_cast<std::size_t>(r)];
+    gathered.on_this_rank([&] { sink.file().write(at, kept.data(), kept.size()); });
+    at += kept.size();
+    const auto write_lines = [&](std::int64_t, std::span<const double> rows) {
+      make_lines(list, rows, text);
+      sink.file().write(at, text.data(), text.size());
+      at += text.size();
+    };
+    gathered.visit_own(0, list.size(), row, write_lines, rows_kept);
+  }
   gathered.throw_error();
 }
 

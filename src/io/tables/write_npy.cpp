@@ -1,9 +1,11 @@
 // Writes parcels as an NPY file: one array of NumPy's, whose entries have a field for each column.
 #include <cstring>
 #include <numeric>
+#include <optional>
 
 #include "merganser/base/error.hpp"
 #include "src/io/particles/gathered.hpp"
+#include "src/io/particles/point_arrays.hpp"
 #include "src/io/tables/npz_format.hpp"
 #include "src/io/tables/tables.hpp"
 
@@ -24,7 +26,7 @@ std::string structured_type(std::span<const Column> list) {
 
 }  // namespace
 
-void write_npy(ByteSink* sink, const ParticlesToWrite& in, comm::Transport& transport) {
+void write_npy(ByteSink& sink, const ParticlesToWrite& in, comm::Transport& transport) {
   GatheredParcels gathered(
       in.parcels, 1, [](std::size_t) { return 0; }, transport);
   std::vector<Column> list{in.columns.back()};  // ids first
@@ -32,13 +34,15 @@ void write_npy(ByteSink* sink, const ParticlesToWrite& in, comm::Transport& tran
   const std::size_t width = list.size();
   const std::size_t entry = std::accumulate(list.begin(), list.end(), std::size_t{0},
                                             [](std::size_t sum, const Column& c) { return sum + type_bytes(c.type); });
-  gathered.on_first([&] { sink->put(npy_array_head(structured_type(list), std::to_string(gathered.total(0)) + ",")); });
-  const auto row = [&](std::size_t i, double* to) {
-    for (const Column& c : list) gather(in.parcels, c, i, to++, 1);
-  };
+  std::optional<std::uint64_t> begin;
+  gathered.on_first([&] {
+    sink.put(npy_array_head(structured_type(list), std::to_string(gathered.total(0)) + ","));
+    begin = sink.leave_room(static_cast<std::uint64_t>(gathered.total(0)) * entry);
+  });
+  const auto row = [&](std::span<const std::size_t> parcels, double* to) { put_array_rows(in, list, parcels, to); };
   std::vector<double> values;
-  std::vector<std::byte> typed, entries;
-  gathered.write_in_order(0, width, row, [&](std::int64_t, std::span<const double> rows) {
+  std::vector<std::byte> typed;
+  const auto pack = [&](std::span<const double> rows, std::vector<std::byte>& entries) {
     const std::size_t count = rows.size() / width;
     values.resize(count);
     entries.resize(count * entry);
@@ -51,8 +55,8 @@ void write_npy(ByteSink* sink, const ParticlesToWrite& in, comm::Transport& tran
         std::memcpy(entries.data() + i * entry + at, typed.data() + i * bytes, bytes);
       at += bytes;
     }
-    sink->put(entries.data(), entries.size());
-  });
+  };
+  gathered.write_rows(sink.file(), 0, width, row, pack, {begin, entry});
   gathered.throw_error();
 }
 

@@ -1,9 +1,10 @@
 // Writes parcels as an NPZ file: a ZIP archive, without compression, of arrays in NumPy's format.
 #include <algorithm>
 #include <bit>
-#include <cstring>
+#include <optional>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "src/io/particles/gathered.hpp"
 #include "src/io/particles/point_arrays.hpp"
 #include "src/io/tables/npz_format.hpp"
@@ -33,6 +34,10 @@ class ZipWriter {
     crc_.add(data, bytes);
     sink_.put(data, bytes);
   }
+  /// Leaves room for bytes of the member that ranks write. @return offset of the first
+  std::uint64_t leave_room(std::uint64_t bytes) { return sink_.leave_room(bytes); }
+  /// Adds to the checksum that of bytes that a rank has written, rank after rank.
+  void add_known(std::uint32_t checksum, std::uint64_t bytes) { crc_.add_known(checksum, bytes); }
   /// Ends the member: its checksum is set.
   void end() {
     ZipBytes crc;
@@ -152,45 +157,80 @@ void check_names(std::span<const PointArray> arrays) {
   }
 }
 
+/// Writes an array over the points as a member of the archive: its head from rank 0, then the rows of every rank. Collective.
+class NpzArrays {
+ public:
+  NpzArrays(ZipWriter& zip, ByteSink& sink, GatheredParcels& gathered, comm::Transport& transport)
+      : zip_(zip), sink_(sink), gathered_(gathered), transport_(transport) {}
+
+  /// Writes an array of `width` numbers of a type for each point, which `bytes` makes from their values.
+  void write(const std::string& name, FileType type, std::size_t width, const GatheredParcels::Values& values,
+             const GatheredParcels::Bytes& bytes) {
+    const std::size_t row_bytes = width * type_bytes(type);
+    std::optional<std::uint64_t> begin;
+    gathered_.on_first([&] {
+      const std::uint64_t length = static_cast<std::uint64_t>(gathered_.total(0)) * row_bytes;
+      const std::string count = std::to_string(gathered_.total(0));
+      begin_array(zip_, name, npy_type(type), count + (width > 1 ? ", " + std::to_string(width) : std::string(",")),
+                  length);
+      begin = zip_.leave_room(length);
+    });
+    Part mine;
+    Crc32 crc;
+    const auto summed = [&](std::span<const double> rows, std::vector<std::byte>& to) {
+      bytes(rows, to);
+      crc.add(to.data(), to.size());
+      mine.bytes += to.size();
+    };
+    gathered_.write_rows(sink_.file(), 0, width, values, summed, {begin, row_bytes});
+    mine.checksum = crc.value();
+    const std::vector<Part> all = comm::all_gather_value(transport_, mine);
+    gathered_.on_first([&] {
+      for (const Part& part : all) zip_.add_known(static_cast<std::uint32_t>(part.checksum), part.bytes);
+      zip_.end();
+    });
+  }
+
+ private:
+  /// Bytes that a rank has written.
+  struct Part {
+    std::uint64_t bytes = 0;
+    std::uint64_t checksum = 0;
+  };
+  ZipWriter& zip_;
+  ByteSink& sink_;
+  GatheredParcels& gathered_;
+  comm::Transport& transport_;
+};
+
 }  // namespace
 
-void write_npz(ByteSink* sink, const ParticlesToWrite& in, double time, comm::Transport& transport) {
+void write_npz(ByteSink& sink, const ParticlesToWrite& in, double time, comm::Transport& transport) {
   GatheredParcels gathered(
       in.parcels, 1, [](std::size_t) { return 0; }, transport);
-  std::optional<ZipWriter> zip;
-  if (sink != nullptr) zip.emplace(*sink);
-  const std::string count = std::to_string(gathered.total(0));
-  const auto points = static_cast<std::uint64_t>(gathered.total(0));
+  ZipWriter zip(sink);  // of use on rank 0
   const std::vector<PointArray> arrays = point_arrays(in);
+  NpzArrays out(zip, sink, gathered, transport);
   gathered.on_first([&] {
     check_names(arrays);
     for (const auto& [name, values] : box_numbers(in, time))
-      put_small(*zip, name, values, name == kCellsAttribute || name == kPeriodicAttribute || name == kStepAttribute);
-    put_rules(*zip, arrays);
-    begin_array(*zip, kPositionArray, npy_type(FileType::f64), count + ", 3", points * 3 * sizeof(double));
+      put_small(zip, name, values, name == kCellsAttribute || name == kPeriodicAttribute || name == kStepAttribute);
+    put_rules(zip, arrays);
   });
-  const auto position = [&](std::size_t i, double* to) { std::memcpy(to, &in.parcels.site(i), 3 * sizeof(double)); };
-  gathered.write_in_order(
-      0, 3, position, [&](std::int64_t, std::span<const double> rows) { zip->put(rows.data(), rows.size_bytes()); });
-  gathered.on_first([&] { zip->end(); });
-  std::vector<std::byte> typed;
-  for (const PointArray& array : arrays) {
-    const std::size_t width = array.columns.size();
-    const FileType type = array.columns[0].type;
-    gathered.on_first([&] {
-      begin_array(*zip, array.name, npy_type(type),
-                  count + (width > 1 ? ", " + std::to_string(width) : std::string(",")),
-                  points * width * type_bytes(type));
-    });
-    gathered.write_in_order(
-        0, width, [&](std::size_t i, double* to) { put_array_row(in, array, i, to); },
-        [&](std::int64_t, std::span<const double> rows) {
-          to_particle_type(array.columns[0], rows, typed);
-          zip->put(typed.data(), typed.size());
+  out.write(
+      kPositionArray, FileType::f64, 3,
+      [&](std::span<const std::size_t> parcels, double* to) {
+        put_array_rows(in, std::span(in.columns).first(3), parcels, to);
+      },
+      [](std::span<const double> rows, std::vector<std::byte>& to) { to_bytes(rows, to); });
+  for (const PointArray& array : arrays)
+    out.write(
+        array.name, array.columns[0].type, array.columns.size(),
+        [&](std::span<const std::size_t> parcels, double* to) { put_array_rows(in, array.columns, parcels, to); },
+        [&](std::span<const double> rows, std::vector<std::byte>& to) {
+          to_particle_type(array.columns[0], rows, to);
         });
-    gathered.on_first([&] { zip->end(); });
-  }
-  gathered.on_first([&] { zip->finish(); });
+  gathered.on_first([&] { zip.finish(); });
   gathered.throw_error();
 }
 

@@ -1,7 +1,6 @@
-// Writes parcels as a table: rank 0 gathers and writes, and the file appears when it is complete.
+// Writes parcels as a table: all ranks write, and the file appears when it is complete.
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 
 #include "merganser/base/log.hpp"
@@ -54,13 +53,11 @@ void write_table(const OutputName& name, const Parcels& parcels, const Grid& gri
   in.columns.push_back(id_column(metadata));
   const std::int64_t total = transport.all_reduce(static_cast<std::int64_t>(parcels.size()), comm::Op::sum);
   comm::SharedOutput output(name.path, transport, estimate_bytes(name.format, in, total));
-  std::optional<ByteSink> sink;
-  if (transport.rank() == 0) sink.emplace(output);
-  ByteSink* const here = sink ? &*sink : nullptr;
-  if (name.format == FileFormat::vtu) write_vtu(here, in, time, transport);
-  if (name.format == FileFormat::npz) write_npz(here, in, time, transport);
-  if (name.format == FileFormat::npy) write_npy(here, in, transport);
-  if (name.format == FileFormat::csv) write_csv(here, in, transport);
+  ByteSink sink(output);
+  if (name.format == FileFormat::vtu) write_vtu(sink, in, time, transport);
+  if (name.format == FileFormat::npz) write_npz(sink, in, time, transport);
+  if (name.format == FileFormat::npy) write_npy(sink, in, transport);
+  if (name.format == FileFormat::csv) write_csv(sink, in, transport);
   if (name.format == FileFormat::npy || name.format == FileFormat::csv)
     log(Level::warning, transport.rank(),
         name.path + (name.format == FileFormat::npy ? ": NPY" : ": CSV") +

@@ -1,7 +1,6 @@
 // Writes parcels as a VTU file (VTK's XML): an UnstructuredGrid of vertices, whose arrays follow the XML as raw bytes.
-#include <algorithm>
 #include <bit>
-#include <cstring>
+#include <optional>
 
 #include "merganser/base/text.hpp"
 #include "src/io/particles/gathered.hpp"
@@ -86,57 +85,78 @@ std::string vtu_head(const ParticlesToWrite& in, double time, std::int64_t point
   return head.text;
 }
 
-/// Appends one number for each point, as a raw array: its length in bytes, then the numbers.
-template <class T, class F>
-void put_numbers(ByteSink& sink, std::int64_t count, F&& value) {
-  constexpr std::int64_t kPart = std::int64_t{1} << 18;
-  const std::uint64_t bytes = static_cast<std::uint64_t>(count) * sizeof(T);
-  sink.put(&bytes, sizeof bytes);
-  std::vector<T> numbers;
-  for (std::int64_t done = 0; done < count; done += kPart) {
-    numbers.resize(static_cast<std::size_t>(std::min(kPart, count - done)));
-    for (std::size_t i = 0; i < numbers.size(); ++i)
-      numbers[i] = static_cast<T>(value(done + static_cast<std::int64_t>(i)));
-    sink.put(numbers.data(), numbers.size() * sizeof(T));
+/// Writes the arrays of a VTU file: before each its length in bytes, from rank 0, then the rows of every rank.
+class VtuArrays {
+ public:
+  VtuArrays(ByteSink& sink, GatheredParcels& gathered) : sink_(sink), gathered_(gathered) {}
+
+  /// Writes an array of `width` numbers for each point, which `bytes` makes from their values. Collective.
+  void write(std::size_t width, std::size_t row_bytes, const GatheredParcels::Values& values,
+             const GatheredParcels::Bytes& bytes) {
+    std::optional<std::uint64_t> begin;
+    gathered_.on_first([&] {
+      const std::uint64_t length = static_cast<std::uint64_t>(gathered_.total(0)) * row_bytes;
+      sink_.put(&length, sizeof length);
+      begin = sink_.leave_room(length);
+    });
+    gathered_.write_rows(sink_.file(), 0, width, values, bytes, {begin, row_bytes});
   }
-}
+  /// Writes an array of one number for each point, a function of its place. Collective.
+  template <class T, class F>
+  void write_numbers(F&& value) {
+    std::optional<std::uint64_t> begin;
+    gathered_.on_first([&] {
+      const std::uint64_t length = static_cast<std::uint64_t>(gathered_.total(0)) * sizeof(T);
+      sink_.put(&length, sizeof length);
+      begin = sink_.leave_room(length);
+    });
+    begin = gathered_.from_first(begin);
+    if (!begin) return;
+    std::vector<T> numbers;
+    gathered_.visit_own(
+        0, 1, [](std::span<const std::size_t>, double*) {},
+        [&](std::int64_t first, std::span<const double> rows) {
+          numbers.resize(rows.size());
+          for (std::size_t i = 0; i < rows.size(); ++i)
+            numbers[i] = static_cast<T>(value(first + static_cast<std::int64_t>(i)));
+          sink_.file().write(*begin + static_cast<std::uint64_t>(first) * sizeof(T), numbers.data(),
+                             numbers.size() * sizeof(T));
+        });
+  }
+
+ private:
+  ByteSink& sink_;
+  GatheredParcels& gathered_;
+};
 
 }  // namespace
 
-void write_vtu(ByteSink* sink, const ParticlesToWrite& in, double time, comm::Transport& transport) {
+void write_vtu(ByteSink& sink, const ParticlesToWrite& in, double time, comm::Transport& transport) {
   GatheredParcels gathered(
       in.parcels, 1, [](std::size_t) { return 0; }, transport);
   const std::vector<PointArray> arrays = point_arrays(in);
-  const std::int64_t points = gathered.total(0);
-  const auto begin = [&](std::size_t bytes_of_a_row) {
-    const std::uint64_t bytes = static_cast<std::uint64_t>(points) * bytes_of_a_row;
-    sink->put(&bytes, sizeof bytes);
-  };
-  gathered.on_first([&] {
-    sink->put(vtu_head(in, time, points, arrays));
-    begin(3 * sizeof(double));
-  });
-  const auto position = [&](std::size_t i, double* to) { std::memcpy(to, &in.parcels.site(i), 3 * sizeof(double)); };
-  gathered.write_in_order(
-      0, 3, position, [&](std::int64_t, std::span<const double> rows) { sink->put(rows.data(), rows.size_bytes()); });
-  gathered.on_first([&] {
-    constexpr int kVertex = 1;  // VTK's number of the type of cells
-    put_numbers<std::int64_t>(*sink, points, [](std::int64_t i) { return i; });
-    put_numbers<std::int64_t>(*sink, points, [](std::int64_t i) { return i + 1; });
-    put_numbers<std::uint8_t>(*sink, points, [](std::int64_t) { return kVertex; });
-  });
-  std::vector<std::byte> typed;
+  VtuArrays out(sink, gathered);
+  gathered.on_first([&] { sink.put(vtu_head(in, time, gathered.total(0), arrays)); });
+  out.write(
+      3, 3 * sizeof(double),
+      [&](std::span<const std::size_t> parcels, double* to) {
+        put_array_rows(in, std::span(in.columns).first(3), parcels, to);
+      },
+      [](std::span<const double> rows, std::vector<std::byte>& to) { to_bytes(rows, to); });
+  constexpr int kVertex = 1;  // VTK's number of the type of cells
+  out.write_numbers<std::int64_t>([](std::int64_t i) { return i; });
+  out.write_numbers<std::int64_t>([](std::int64_t i) { return i + 1; });
+  out.write_numbers<std::uint8_t>([](std::int64_t) { return kVertex; });
   for (const PointArray& array : arrays) {
     const std::size_t width = array.columns.size();
-    gathered.on_first([&] { begin(width * type_bytes(array.columns[0].type)); });
-    gathered.write_in_order(
-        0, width, [&](std::size_t i, double* to) { put_array_row(in, array, i, to); },
-        [&](std::int64_t, std::span<const double> rows) {
-          to_particle_type(array.columns[0], rows, typed);
-          sink->put(typed.data(), typed.size());
+    out.write(
+        width, width * type_bytes(array.columns[0].type),
+        [&](std::span<const std::size_t> parcels, double* to) { put_array_rows(in, array.columns, parcels, to); },
+        [&](std::span<const double> rows, std::vector<std::byte>& to) {
+          to_particle_type(array.columns[0], rows, to);
         });
   }
-  gathered.on_first([&] { sink->put("\n</AppendedData>\n</VTKFile>\n"); });
+  gathered.on_first([&] { sink.put("\n</AppendedData>\n</VTKFile>\n"); });
   gathered.throw_error();
 }
 

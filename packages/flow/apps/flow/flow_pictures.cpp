@@ -71,25 +71,14 @@ struct Plane {
   }
 };
 
-/// Returns round numbers from `low` to `high`, about five, for the labels of a chart's axis.
-std::vector<double> round_levels(double low, double high) {
-  const double range = high - low;
-  if (!(range > kNegligible * std::max(std::fabs(low), std::fabs(high)))) return {low};
-  double step = std::pow(10, std::floor(std::log10(range / 4)));
-  while (range / step > 6) step *= range / step > 15 ? 5 : 2;
-  std::vector<double> out;
-  for (double n = std::ceil(low / step); n * step <= high; ++n) out.push_back(n * step);
-  return out;
-}
-
 /// Draws coordinates of the box along the lower and left side of a plane at (x, y) of the SVG picture.
 std::string draw_coordinates(const Plane& plane, const Box& box, double x, double y, double height) {
   std::string out;
   const auto [right, up] = plane.axes;
   const auto r = static_cast<std::size_t>(right), u = static_cast<std::size_t>(up);
-  for (const double v : round_levels(box.lower[r], box.lower[r] + box.extent[r]))
+  for (const double v : svg::round_levels(box.lower[r], box.lower[r] + box.extent[r]))
     out += text_element(x + kSide * (v - box.lower[r]) / box.extent[r], y + height + 18, "middle", general_text(v, 4));
-  for (const double v : round_levels(box.lower[u], box.lower[u] + box.extent[u]))
+  for (const double v : svg::round_levels(box.lower[u], box.lower[u] + box.extent[u]))
     out += text_element(x - 8, y + height * (1 - (v - box.lower[u]) / box.extent[u]) + 4, "end", general_text(v, 4));
   const std::array<const char*, 3> names{"x", "y", "z"};
   return out + text_element(x + kSide / 2, y + height + 36, "middle", names[r]) +
@@ -114,7 +103,7 @@ std::string draw_colour_bar(double x, double y, double height, const BuoyancyRan
                                           {"fill", "url(#buoyancy)"},
                                           {"stroke", "#51606d"}}) +
                     '\n' + text_element(x, y - 8, "caption", "buoyancy");
-  for (const double v : round_levels(range.least, range.most))
+  for (const double v : svg::round_levels(range.least, range.most))
     out += text_element(x + 24, y + height * (1 - (v - range.least) / (range.most - range.least)) + 4, "caption",
                         general_text(v, 4));
   return out;
@@ -185,7 +174,7 @@ class Chart {
                                               {"width", format_length(kSide)},
                                               {"height", format_length(kHeight)}}) +
                         '\n' + text_element(x_, y_ - 8, "caption", title);
-    for (const double t : round_levels(t0_, t1_))
+    for (const double t : svg::round_levels(t0_, t1_))
       frame += text_element(across(t), y_ + kHeight + 18, "middle", general_text(t, 4));
     return under_ + out_ + frame + text_element(x_ + kSide / 2, y_ + kHeight + 38, "middle", "time");
   }
@@ -271,10 +260,10 @@ std::string draw_small_share(const std::vector<flow::Statistics>& rows) {
   const double t0 = rows.empty() ? 0 : rows.front().time;
   const double t1 = rows.empty() ? 1 : rows.back().time;
   Chart left(kMargin + 20, 80, t0, t1, 0, most_share * 1.05, false);
-  left.levels(round_levels(0, most_share), " %");
+  left.levels(svg::round_levels(0, most_share), " %");
   left.line(share, kColours[1]);
   Chart right(3 * kMargin + kSide, 80, t0, t1, 0, most_parcels * 1.05, false);
-  right.levels(round_levels(0, most_parcels), "");
+  right.levels(svg::round_levels(0, most_parcels), "");
   right.line(parcels, kColours[0]);
   return page(4 * kMargin + 2 * kSide, 80 + Chart::kHeight + 60, "Small parcels over time",
               left.to_svg("share of parcels that are small") + right.to_svg("parcels"));
