@@ -22,7 +22,6 @@ function(merganser_install_development)
           ${PROJECT_SOURCE_DIR}/cmake/build_settings.cmake ${PROJECT_SOURCE_DIR}/cmake/merganser.pc.in
           ${PROJECT_SOURCE_DIR}/cmake/merganser.map.in DESTINATION ${where}/cmake)
   install(FILES ${PROJECT_SOURCE_DIR}/apps/merganser.cpp ${PROJECT_SOURCE_DIR}/apps/commands.cpp.in DESTINATION ${where}/apps)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/apps DESTINATION ${where} FILES_MATCHING PATTERN "*.hpp")
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/tests/support DESTINATION ${where}/tests)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/tests DESTINATION ${where} FILES_MATCHING PATTERN "*.hpp" PATTERN fuzz EXCLUDE)
   # The one private header that common parts of tests need: tests/house/house_rules_test.py.

@@ -120,8 +120,8 @@ function(merganser_pkg_config package)
   endif()
 endfunction()
 
-# merganser_install_app_libraries(package): installs the libraries of verbs that verbs of other packages, built alone, link: those of
-# the core, of packages that others of this build use, and of a package built alone, whose users are not known.
+# merganser_install_app_libraries(package): installs the libraries of verbs that verbs of other packages, built alone, link, with their
+# headers: those of the core, of packages that others of this build use, and of a package built alone, whose users are not known.
 function(merganser_install_app_libraries package)
   get_property(libraries GLOBAL PROPERTY MERGANSER_APP_LIBRARIES_${package})
   get_property(users GLOBAL PROPERTY MERGANSER_PACKAGE_USED_BY_${package})
@@ -129,11 +129,15 @@ function(merganser_install_app_libraries package)
     return()
   endif()
   set(set merganser-development-targets)
+  set(folder ${PROJECT_SOURCE_DIR})
   if(package)
     set(set merganser-${package}-app-targets)
+    get_property(folder GLOBAL PROPERTY MERGANSER_PACKAGE_FOLDER_${package})
   endif()
   install(TARGETS ${libraries} EXPORT ${set} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/merganser)
   install(EXPORT ${set} NAMESPACE merganser:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/merganser)
+  # All in one folder, which merganser_app_core names to those who link it.
+  install(DIRECTORY ${folder}/apps DESTINATION ${CMAKE_INSTALL_DATADIR}/merganser/development FILES_MATCHING PATTERN "*.hpp")
 endfunction()
 
 # merganser_install_targets(package): installs libraries and headers of the core (empty name) or of a package, with their CMake and

@@ -312,7 +312,7 @@ def check_modules_of_cmake(text, package):
 
 
 def private_headers(root, name, seen):
-    """Yields the private headers of the core that a header of the core's tests or commands includes, itself or by another one."""
+    """Yields the private headers that a header of tests or commands includes, itself or by another one of the same folder root."""
     if name in seen or not (root / name).is_file():
         return
     seen.add(name)
@@ -326,16 +326,22 @@ def private_headers(root, name, seen):
             yield from private_headers(root, included, seen)
 
 
-def check_installed(root, text):
-    """Yields the breaches of a package's file: includes of the core's tests and commands that need what is not installed."""
+def check_installed(root, text, package):
+    """Yields the breaches of a package's file: includes of tests and commands of others that are not installed, or need what is not."""
+    used = [root / "packages" / other for other in PACKAGES.get(package, ("", ""))[1].split()]
     for number, line in enumerate(text.split("\n"), 1):
         directive = DIRECTIVE.match(line)
         header = HEADER.match(directive[2].strip()) if directive else None
-        if not header or not (header[1] or "").startswith(("tests/", "apps/")):
+        included = header[1] if header else None
+        if not included or not included.startswith(("tests/", "apps/")) or (root / "packages" / package / included).is_file():
             continue
-        for private in private_headers(root, header[1], set()):
+        owner = next((o for o in [root, *used] if (o / included).is_file()), None)
+        if owner is None or (owner != root and included.startswith("tests/")):
+            yield number, f"{included} is neither of the core nor of {package}, nor of the commands of packages that it uses"
+            continue
+        for private in private_headers(owner, included, set()):
             if private not in INSTALLED:
-                yield number, f"{header[1]} needs {private}, which no installation has: a package built alone has not either"
+                yield number, f"{included} needs {private}, which no installation has: a package built alone has not either"
 
 
 def check(root):
@@ -364,7 +370,7 @@ def check(root):
         if kind in CODE:
             found += check_code(inner, text, package)
             if package:
-                found += check_installed(root, text)
+                found += check_installed(root, text, package)
         if inner == "CMakeLists.txt":
             found += check_modules_of_cmake(text, package)
         breaches += [f"{name}:{number}: {what}" for number, what in found]

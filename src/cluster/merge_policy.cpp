@@ -16,10 +16,7 @@
 namespace merganser {
 namespace {
 
-/// Greatest number that a policy's text takes for counts: sums of counts of all ranks stay far below 2^63.
-constexpr std::int64_t kMaxCount = std::int64_t{1} << 40;
-constexpr int kMaxRounds = 1000000;
-constexpr std::int64_t kMaxFirstId = std::numeric_limits<std::int64_t>::max() - 1;
+constexpr std::int64_t kMaxCount = MergePolicy::kMaxCount;
 
 /// Throws the error of a part of a policy's text. @param allowed  completes "allowed: ..."
 [[noreturn]] void refuse(const std::string& part, const std::string& allowed) {
@@ -79,7 +76,9 @@ std::vector<std::string> parse_columns(const Part& part, const char* allowed) {
 /// Parses the part crowded:MAX->TARGET@LENGTH. @throws UsageError
 void parse_crowded(const Part& part, MergePolicy& policy) {
   constexpr const char* kAllowed =
-      "crowded:MAX->TARGET, integers with 1 <= TARGET <= MAX, as crowded:32->16; with @LENGTH behind it, its own cells";
+      "crowded:MAX->TARGET, integers with 1 <= TARGET <= MAX <= 2^40, as crowded:32->16; with @LENGTH behind it, its "
+      "own "
+      "cells";
   std::string_view numbers = part.value;
   if (const std::size_t at = numbers.find('@'); at != std::string_view::npos) {
     policy.crowded_cell = parse_length(part, trimmed(numbers.substr(at + 1)), kAllowed);
@@ -118,7 +117,8 @@ void parse_phase(const Part& part, MergePolicy& policy) {
 
 /// Parses the part level:RATIO/LEAST. @throws UsageError
 void parse_level(const Part& part, MergePolicy& policy) {
-  constexpr const char* kAllowed = "level:RATIO or level:RATIO/LEAST, RATIO > 0, LEAST an integer >= 1, as level:1.5/8";
+  constexpr const char* kAllowed =
+      "level:RATIO or level:RATIO/LEAST, RATIO > 0, LEAST an integer, 1 to 2^40, as level:1.5/8";
   const std::string_view value = part.value;
   const std::size_t slash = value.find('/');
   policy.level_ratio = parse_positive(part, trimmed(value.substr(0, slash)), kAllowed);
@@ -191,13 +191,14 @@ const std::vector<PartRule>& part_rules() {
       {"level", "what merges", parse_level},
       {"members", "",
        [](const Part& p, MergePolicy& m) {
-         m.max_members = parse_count(p, p.value, 2, kMaxCount, "members:N, an integer >= 2");
+         m.max_members = parse_count(p, p.value, 2, kMaxCount, "members:N, an integer, 2 to 2^40");
        }},
       {"weight", "",
        [](const Part& p, MergePolicy& m) { m.max_weight = parse_positive(p, p.value, "weight:W, positive"); }},
       {"rounds", "",
        [](const Part& p, MergePolicy& m) {
-         m.max_rounds = static_cast<int>(parse_count(p, p.value, 1, kMaxRounds, "rounds:N, an integer, 1 to 1000000"));
+         m.max_rounds = static_cast<int>(
+             parse_count(p, p.value, 1, MergePolicy::kMaxRounds, "rounds:N, an integer, 1 to 1000000"));
        }},
       {"place", "", [](const Part& p, MergePolicy& m) { m.place = static_cast<Placement>(parse_word(p, kPlaces)); }},
       {"conserve", "",
@@ -224,11 +225,12 @@ const std::vector<PartRule>& part_rules() {
        [](const Part& p, MergePolicy& m) { m.split_along = static_cast<SplitAlong>(parse_word(p, kDirections)); }},
       {"ids", "",
        [](const Part& p, MergePolicy& m) {
-         m.new_ids = parse_count(p, p.value, 0, kMaxFirstId, "ids:N, an integer from 0 to 2^63 - 2");
+         m.new_ids = parse_count(p, p.value, 0, MergePolicy::kMaxFirstId, "ids:N, an integer from 0 to 2^63 - 2");
        }},
       {"seed", "", [](const Part& p, MergePolicy& m) {
          std::uint64_t seed = 0;
-         if (!parse_id(p.value, seed)) refuse(p.text(), "seed:N, an integer from 0 to 2^63 - 1");
+         if (!parse_id(p.value, seed) || seed > MergePolicy::kMaxSeed)
+           refuse(p.text(), "seed:N, an integer from 0 to 2^63 - 1");
          m.seed = seed;
        }}};
   return rules;

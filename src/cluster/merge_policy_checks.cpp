@@ -61,20 +61,24 @@ void check_ranges(const MergePolicy& p) {
   check_value("along", static_cast<int>(p.split_along), static_cast<int>(SplitAlong::axis));
   require(p.split_below == 0 || (p.split_below >= 2 && p.split_below <= MergePolicy::kMaxSplit), "split",
           std::to_string(p.split_below), "2 to 1048576, or 0");
-  require(p.new_ids >= 0, "ids", std::to_string(p.new_ids), "0 and more");
+  require(p.new_ids >= 0 && p.new_ids <= MergePolicy::kMaxFirstId, "ids", std::to_string(p.new_ids), "0 to 2^63 - 2");
+  require(p.seed <= MergePolicy::kMaxSeed, "seed", std::to_string(p.seed), "0 to 2^63 - 1");
   check_bound("small", p.small_below);
   check_bound("weight", p.max_weight);
   check_bound("relativistic", p.light_speed);
   check_bound("level", p.level_ratio);
-  require(p.level_least >= 1, "level: least number of parcels", std::to_string(p.level_least), "1 and more");
-  require(p.max_members == 0 || p.max_members >= 2, "members", std::to_string(p.max_members), "2 and more, or 0");
-  require(p.max_rounds >= 1, "rounds", std::to_string(p.max_rounds), "1 and more");
+  require(p.level_least >= 1 && p.level_least <= MergePolicy::kMaxCount, "level: least number of parcels",
+          std::to_string(p.level_least), "1 to 2^40");
+  require(p.max_members == 0 || (p.max_members >= 2 && p.max_members <= MergePolicy::kMaxCount), "members",
+          std::to_string(p.max_members), "2 to 2^40, or 0");
+  require(p.max_rounds >= 1 && p.max_rounds <= MergePolicy::kMaxRounds, "rounds", std::to_string(p.max_rounds),
+          "1 to 1000000");
   require(p.fall_backs >= 0 && p.fall_backs <= MergePolicy::kMaxFallBacks, "greedy", std::to_string(p.fall_backs),
           "0 to 15 fall-backs");
   if (p.looker == Looker::crowded)
-    require(p.crowded_target >= 1 && p.crowded_target <= p.crowded_above, "crowded",
-            std::to_string(p.crowded_above) + "->" + std::to_string(p.crowded_target),
-            "MAX->TARGET, 1 <= TARGET <= MAX");
+    require(p.crowded_target >= 1 && p.crowded_target <= p.crowded_above && p.crowded_above <= MergePolicy::kMaxCount,
+            "crowded", std::to_string(p.crowded_above) + "->" + std::to_string(p.crowded_target),
+            "MAX->TARGET, 1 <= TARGET <= MAX <= 2^40");
   require(p.phase.size() <= MergePolicy::kMaxPhaseColumns, "phase", std::to_string(p.phase.size()) + " columns",
           "up to 3");
   for (const ScaledColumn& c : p.phase)

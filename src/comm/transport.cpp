@@ -171,11 +171,6 @@ void Transport::all_reduce(std::span<std::int64_t> values, Op op) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::int64_t>(words[i] ^ flipped);
 }
 
-std::int64_t Transport::all_reduce(std::int64_t value, Op op) {
-  all_reduce(std::span(&value, 1), op);
-  return value;
-}
-
 namespace {
 
 /// Types of exceptions that agree() rethrows on other ranks, the most derived that fits; none: no exception.

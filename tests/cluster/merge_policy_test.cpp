@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <string>
+#include <vector>
+
 #include "merganser/base/error.hpp"
 
 namespace {
@@ -13,6 +17,16 @@ using namespace merganser;
 std::string error_of(const std::string& text) {
   try {
     static_cast<void>(parse_policy(text));
+  } catch (const UsageError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+/// Returns the words of the error that a structure gives; empty if it gives none.
+std::string error_of(const MergePolicy& policy) {
+  try {
+    check(policy);
   } catch (const UsageError& e) {
     return e.what();
   }
@@ -160,6 +174,54 @@ TEST(MergePolicy, values_out_of_range_are_refused) {
                            "seed:-1",
                            "mask"})
     EXPECT_NE(error_of(text).find("allowed:"), std::string::npos) << text;
+}
+
+/// Limits of numbers in a policy: what the greatest allowed number is, and what the next one is refused with.
+struct Limit {
+  const char* text;                                   ///< of the policy with the greatest number
+  std::function<void(MergePolicy&, bool more)> fill;  ///< sets that number, or one more
+  const char* refusal;                                ///< of one more
+};
+
+// A structure holds no number that its text cannot: records and files of steps hold the text.
+TEST(MergePolicy, numbers_that_the_text_cannot_hold_are_refused_in_structures) {
+  constexpr std::int64_t kGreatest = MergePolicy::kMaxCount;
+  const std::vector<Limit> limits{
+      {"crowded:1099511627776->1",
+       [](MergePolicy& p, bool more) {
+         p.looker = Looker::crowded;
+         p.crowded_above = kGreatest + (more ? 1 : 0);
+         p.crowded_target = 1;
+       },
+       "policy: crowded: 1099511627777->1; allowed: MAX->TARGET, 1 <= TARGET <= MAX <= 2^40"},
+      {"level:2/1099511627776",
+       [](MergePolicy& p, bool more) {
+         p.level_ratio = 2;
+         p.level_least = kGreatest + (more ? 1 : 0);
+       },
+       "policy: level: least number of parcels: 1099511627777; allowed: 1 to 2^40"},
+      {"members:1099511627776", [](MergePolicy& p, bool more) { p.max_members = kGreatest + (more ? 1 : 0); },
+       "policy: members: 1099511627777; allowed: 2 to 2^40, or 0"},
+      {"rounds:1000000", [](MergePolicy& p, bool more) { p.max_rounds = MergePolicy::kMaxRounds + (more ? 1 : 0); },
+       "policy: rounds: 1000001; allowed: 1 to 1000000"},
+      {"split:2, ids:9223372036854775806",
+       [](MergePolicy& p, bool more) {
+         p.split_below = 2;
+         p.new_ids = MergePolicy::kMaxFirstId + (more ? 1 : 0);
+       },
+       "policy: ids: 9223372036854775807; allowed: 0 to 2^63 - 2"},
+      {"seed:9223372036854775807", [](MergePolicy& p, bool more) { p.seed = MergePolicy::kMaxSeed + (more ? 1 : 0); },
+       "policy: seed: 9223372036854775808; allowed: 0 to 2^63 - 1"}};
+  for (const Limit& limit : limits) {
+    MergePolicy policy;
+    limit.fill(policy, false);
+    EXPECT_NO_THROW(check(policy)) << limit.text;
+    EXPECT_EQ(policy_text(policy), limit.text);
+    EXPECT_EQ(policy_text(parse_policy(limit.text)), limit.text);
+    limit.fill(policy, true);
+    EXPECT_EQ(error_of(policy), limit.refusal);
+    EXPECT_THROW(static_cast<void>(parse_policy(policy_text(policy))), UsageError) << policy_text(policy);
+  }
 }
 
 TEST(MergePolicy, parts_that_do_not_suit_each_other_are_refused) {

@@ -48,9 +48,13 @@ TEST_P(CollectivesTest, reductions_give_every_rank_the_same) {
     for (int r = 0; r < t.size(); ++r) expected = r == 0 ? 0.1 * r : expected + 0.1 * r;
     t.all_reduce(std::span(values), Op::sum);
     EXPECT_EQ(values[0], expected);  // in rank order, so equal bits
-    EXPECT_EQ(t.counters().collectives, 4);
+    EXPECT_EQ(t.all_reduce(0.1 * t.rank(), Op::sum), expected);
+    EXPECT_EQ(t.all_reduce(0.5F - static_cast<float>(t.rank()), Op::min), 1.5 - t.size());
+    EXPECT_EQ(t.all_reduce(t.rank() == 0, Op::sum), 1);
+    EXPECT_EQ(t.all_reduce(t.rank(), Op::max), n - 1);
+    EXPECT_EQ(t.counters().collectives, 8);
     t.barrier();
-    EXPECT_EQ(t.counters().collectives, 5);
+    EXPECT_EQ(t.counters().collectives, 9);
   });
 }
 

@@ -30,6 +30,8 @@ struct Aligned {
 using ForStream = StreamOptions;
 using ForPlan = PlanOptions;
 using Value = double;
+using Count = std::int64_t;
+using Real = double;
 using Values = std::vector<double>;
 using Bytes = std::vector<std::byte>;
 using Marks = std::vector<std::uint8_t>;
@@ -52,6 +54,8 @@ struct alignas(64) Aligned {
 using ForStream = PlanOptions;
 using ForPlan = StreamOptions;
 using Value = float;
+using Count = std::uint64_t;
+using Real = long double;
 using Values = std::vector<float>;
 using Bytes = std::vector<double>;
 using Marks = std::vector<int>;
@@ -103,6 +107,10 @@ using GraphOf = Pattern;
 [[maybe_unused]] void q(Transport& t, const GraphOf& graph) { (void)t.mailbox(graph); }
 // refused: no matching
 [[maybe_unused]] void r(Transport& t, Values& values) { t.all_reduce(values, Op::sum); }
+// refused: numbers are reduced as double or std::int64_t
+[[maybe_unused]] void r2(Transport& t, Count count) { (void)t.all_reduce(count, Op::sum); }
+// refused: numbers are reduced as double or std::int64_t
+[[maybe_unused]] void r3(Transport& t, Real real) { (void)t.all_reduce(real, Op::max); }
 // refused: convert
 [[maybe_unused]] void s(Transport& t, Bytes& mine) { (void)t.all_gather(mine); }
 // refused: no matching

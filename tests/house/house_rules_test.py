@@ -50,6 +50,21 @@ class HouseRules(unittest.TestCase):
                 found = [line for line in house_rules.check(Path(folder)) if "no installation has" in line]
                 self.assertEqual(len(found), count, found)
 
+    def test_a_package_that_needs_what_another_one_does_not_install_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            packages = Path(folder) / "packages"
+            for header in ("graph/apps/graph/input.hpp", "graph/tests/msf/points.hpp", "flow/apps/flow/own.hpp"):
+                (packages / header).parent.mkdir(parents=True)
+                (packages / header).write_text("#pragma once\n")
+            for name, included, count in (("studies", "apps/graph/input.hpp", 0), ("flow", "apps/graph/input.hpp", 1), ("flow", "apps/flow/own.hpp", 0),
+                                          ("studies", "tests/msf/points.hpp", 1), ("graph", "tests/msf/points.hpp", 0)):
+                program = packages / name / "tests/all/a.cpp"
+                program.parent.mkdir(parents=True, exist_ok=True)
+                program.write_text(f'#include "{included}"\n')
+                found = [line for line in house_rules.check(Path(folder)) if "neither of the core nor" in line]
+                self.assertEqual(len(found), count, (name, included, found))
+                program.unlink()
+
     def test_a_private_header_of_another_module_is_found(self):
         line = '#include "src/links/scan.hpp"\n'
         for name in ("src/cluster/a.cpp", "apps/cluster/a.cpp", "include/merganser/msf/a.cpp"):

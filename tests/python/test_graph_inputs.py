@@ -136,7 +136,7 @@ def test_parallel_edges_and_loops_are_allowed_and_the_lightest_is_taken():
         check(merganser.minimum_spanning_forest((4, u, v, w), ranks=ranks, maximum=True), 4, u, v, w, True)
 
 
-@pytest.mark.parametrize("n, m", itertools.product([1, 2, 7, 30], [0, 1, 40]))
+@pytest.mark.parametrize("n, m", list(itertools.product([1, 2, 7, 30], [0, 1, 40])))
 @pytest.mark.parametrize("ranks", [1, 2, 7])
 def test_graphs_of_few_weights_follow_the_strict_order(n, m, ranks):
     rng = np.random.default_rng(n * 100 + m)

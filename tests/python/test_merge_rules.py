@@ -46,7 +46,7 @@ RULES = {
 }
 
 
-@pytest.mark.parametrize("rule, components", itertools.product([*RULES, "largest"], [1, 3]))
+@pytest.mark.parametrize("rule, components", list(itertools.product([*RULES, "largest"], [1, 3])))
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_every_rule_gives_the_bits_of_its_definition(rule, components, ranks):
     points, small, volume = swarm()

@@ -150,7 +150,8 @@ def test_containers_are_refused_by_argument(bad, error, text):
 
 
 @pytest.mark.parametrize("dtype, shape",
-                         itertools.product(["f8", ">f4", "i1", "?", "S3", "M8[s]", "f8,i4"], [(20,), (20, 3), (20, 0), (20, 2, 2)]))
+                         list(itertools.product(["f8", ">f4", "i1", "?", "S3", "M8[s]", "f8,i4"],
+                                                [(20,), (20, 3), (20, 0), (20, 2, 2)])))
 def test_rows_of_any_type_migrate_as_they_are_in_one_process(dtype, shape):
     points = np.random.default_rng(1).random((20, 2))
     found = merganser.stars(points, points[:, 0] < 0.5)

@@ -36,7 +36,7 @@ struct FriendsOptions {
   std::vector<std::string> velocity;  ///< three columns of parcels whose mean label() reports of groups; empty: none
   std::int64_t least_members = 1;     ///< label() lists groups of at least so many members, >= 1
   Placement place = Placement::centroid;  ///< where merge() puts a merged parcel
-  std::uint64_t seed = 0;                 ///< seed of the draws of Placement::member
+  std::uint64_t seed = 0;                 ///< seed of the draws of Placement::member, up to MergePolicy::kMaxSeed
   std::uint64_t step = 0;                 ///< number of the next merge(), in the key of these draws; a merge adds 1
   std::vector<IntegerColumn> integers;    ///< columns of parcels that hold bits of integers, see MergePolicy::integers
 };

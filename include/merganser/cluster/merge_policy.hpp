@@ -121,7 +121,7 @@ struct MergePolicy {
   Looker looker = Looker::small;    ///< who looks
   double small_below = 0;           ///< Looker::small: volume below which a parcel looks; 0: by min_volume_ratio
   std::string mask;                 ///< Looker::mask: column of Parcels; StarFinder has its mask as an argument
-  std::int64_t crowded_above = 0;   ///< Looker::crowded: cells with more parcels are thinned; at least 1
+  std::int64_t crowded_above = 0;   ///< Looker::crowded: cells with more parcels are thinned; 1 to kMaxCount
   std::int64_t crowded_target = 0;  ///< Looker::crowded: number at which thinning stops; 1 to crowded_above
   Length crowded_cell;              ///< Looker::crowded: edge of its cells, at most; no length: cells of the grid
 
@@ -135,12 +135,12 @@ struct MergePolicy {
   int fall_backs = 0;                 ///< MergeForm::greedy_pairs: partners tried after the nearest, 0 to kMaxFallBacks
 
   // ---- how many ----
-  /// Most parcels, of those before the step, that one parcel after it holds, >= 2; 0: any number
+  /// Most parcels, of those before the step, that one parcel after it holds, 2 to kMaxCount; 0: any number
   std::int64_t max_members = 0;
   double max_weight = 0;  ///< greatest volume of a merged parcel; 0: any. WarpX (target weight)
   PlacePredicate
       allowed;  ///< where merged parcels may be; null: everywhere. chombo-discharge. Not in the text of a policy
-  int max_rounds = 100;  ///< rounds of one step, at most; StepReport tells if they did not suffice
+  int max_rounds = 100;  ///< rounds of one step, at most, 1 to kMaxRounds; StepReport tells if they did not suffice
 
   // ---- friends of friends ----
   Length linking;  ///< linking length, inclusive; no length: no friends of friends. enzo-e; scikit-learn's DBSCAN
@@ -153,7 +153,7 @@ struct MergePolicy {
   std::string mass;              ///< column of rest mass; empty: 1. Partners have equal mass
   double light_speed = 0;        ///< in units of momentum / mass; 0: not relativistic
   double level_ratio = 0;        ///< levelling thinning: level over mean weight of a cell; 0: none. WarpX
-  std::int64_t level_least = 1;  ///< levelling thinning: in cells of at least that many parcels, >= 1
+  std::int64_t level_least = 1;  ///< levelling thinning: in cells of at least that many parcels, 1 to kMaxCount
 
   // ---- splitting, after merging ----
   /// Cells (those of Looker::crowded, else of the grid) with fewer parcels get that many: the heaviest, of the lowest id among equals,
@@ -161,10 +161,10 @@ struct MergePolicy {
   std::int64_t split_below = 0;
   SplitAlong split_along = SplitAlong::random;  ///< direction of splitting
   /// Ids of new parcels start here: the k-th one of cell c, of C, in step s has new_ids + (s C + c) (split_below - 1) + k, so that no
-  /// rank must ask another. Every parcel before step s must have an id below those of that step
+  /// rank must ask another. Every parcel before step s must have an id below those of that step. 0 to kMaxFirstId
   std::int64_t new_ids = std::int64_t{1} << 62;
 
-  std::uint64_t seed = 0;  ///< seed of all random numbers
+  std::uint64_t seed = 0;  ///< seed of all random numbers, up to kMaxSeed
   /// Number of the next step, in the key of its random numbers; a step adds 1, files keep it. It is not in the text.
   std::uint64_t step = 0;
   /// Columns of the parcels that hold bits of integers: a policy reads them as these integers, of magnitude up to 2^53. Not in the text.
@@ -173,6 +173,13 @@ struct MergePolicy {
   static constexpr std::size_t kMaxPhaseColumns = 3;  ///< most columns of the metric beside the position
   static constexpr int kMaxFallBacks = 15;            ///< most fall-backs of greedy pairs
   static constexpr std::int64_t kMaxSplit = 1 << 20;  ///< most parcels to which a cell splits
+  /// Greatest number of parcels in a part of a policy: sums of such numbers over all ranks stay far below 2^63
+  static constexpr std::int64_t kMaxCount = std::int64_t{1} << 40;
+  static constexpr int kMaxRounds = 1000000;  ///< most rounds of one step
+  /// Greatest first id of new parcels
+  static constexpr std::int64_t kMaxFirstId = std::numeric_limits<std::int64_t>::max() - 1;
+  /// Greatest seed: text of policies has integers of 63 bits
+  static constexpr std::uint64_t kMaxSeed = std::numeric_limits<std::int64_t>::max();
 
   /// Returns whether the policy is EPIC's, as before there were policies: a step then costs nothing more. Local.
   [[nodiscard]] bool is_default() const;

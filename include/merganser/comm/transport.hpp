@@ -346,9 +346,18 @@ class Transport : Pinned {
   /// Reduces integers element by element, by the reduction of the model's library; `values` holds the result on every rank.
   /// Collective. @throws CommError on every rank if ranks differ in the operation, the type or the number of values
   void all_reduce(std::span<std::int64_t> values, Op op);
-  /// Reduces one integer per rank and returns the result on every rank. Collective.
+  /// Reduces one number per rank and returns the result on every rank: floating point in the order of ranks, as a double; integers
+  /// as std::int64_t. Types of which these do not hold every value are refused by the compiler. Collective.
   /// @throws CommError on every rank if ranks differ in the operation, the type or the number of values
-  [[nodiscard]] std::int64_t all_reduce(std::int64_t value, Op op);
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  [[nodiscard]] auto all_reduce(T value, Op op) {
+    static_assert(std::is_unsigned_v<T> ? sizeof(T) < sizeof(std::int64_t) : !std::is_same_v<T, long double>,
+                  "numbers are reduced as double or std::int64_t, which do not hold every value of this type");
+    std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t> reduced = value;
+    all_reduce(std::span(&reduced, 1), op);
+    return reduced;
+  }
   /// Returns every rank's bytes, by rank, on every rank; lengths may differ. For records see collectives.hpp. Collective.
   [[nodiscard]] std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine);
   /// Sends to[r] to rank r and returns the messages received, by sender; lengths may differ. Collective.
