@@ -20,9 +20,9 @@ namespace merganser::comm {
 template <class Number>
 [[nodiscard]] bool are_surely_distinct(Transport& transport, std::size_t count, const Number& number) {
   constexpr std::size_t kDistinctRound = std::size_t{1} << 17;
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  std::array<std::int64_t, 2> bounds{kMost,
-                                     kMost};  // the least number, and the bits of the greatest, inverted: -1 - most
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  std::array<std::int64_t, 2> bounds{kMax,
+                                     kMax};  // the least number, and the bits of the greatest, inverted: -1 - most
   for (std::size_t i = 0; i < count; ++i) {
     const std::int64_t n = number(i);
     bounds = {std::min(bounds[0], n), std::min(bounds[1], ~n)};
