@@ -1,4 +1,4 @@
-/// Writes the parcels of all ranks to a NetCDF file: in parallel where the library allows, else through rank 0.
+/// Writes the parcels of all ranks to a NetCDF file: in parallel where the library allows, threads in turns, else through rank 0.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -284,8 +284,8 @@ void fit_to_file(const std::string& path, Parcels& parcels, const Box& box, cons
   });
 }
 
-// Writing of a parcel file: all processes together if the library is parallel, else through rank 0; the file appears
-// when it is complete. Collective.
+// Writing of a parcel file: all processes together if the library is parallel, threads in turns, else through rank 0; the file
+// appears when it is complete. Collective.
 void write_parcels(const std::string& name, const Parcels& parcels, const Decomposition& decomposition, double time,
                    comm::Transport& transport, const FileMetadata& from) {
   const OutputName output_name = parse_output_name(name, from);
