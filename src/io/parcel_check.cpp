@@ -92,6 +92,8 @@ bool is_plain_shape(const double* b5, double volume) {
   return plain;
 }
 
+}  // namespace
+
 /// Fast acceptance of ordinary parcels of a file: bounds of each column that suffice for check_site() and check_row() to accept
 /// the parcel. What is not accepted here is examined by those, which also make the error texts.
 class QuickCheck {
@@ -142,8 +144,6 @@ class QuickCheck {
   std::vector<double> missing_;      // by column: the one number that means missing; NaN: none does
   std::vector<std::size_t> shapes_;  // offsets of ellipsoids in a row
 };
-
-}  // namespace
 
 void wrap_parcels(Parcels& parcels, const Box& box) { wrap_parcels(parcels, box, 0, parcels.size()); }
 
