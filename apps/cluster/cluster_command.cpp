@@ -334,7 +334,7 @@ void Run::validate_output() {
   if (!policy_.is_default()) io::set_merge_step(info_.metadata, clusterer_->policy_step());
   after_ = total_moments(t_, moments(parcels_, info_.grid.box));
   digest_ = total_digest(t_, merganser::digest(parcels_));
-  sums_ = sums_json(t_, parcels_);
+  sums_ = sums_json(t_, parcels_, after_);
   quantities_ = conserved(before_, after_, parcels_.schema(), info_.grid.box,
                           policy_.place == merganser::Placement::centroid && policy_.split_along != SplitAlong::axis);
 }

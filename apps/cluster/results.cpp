@@ -19,10 +19,22 @@ std::string format_share(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? percent_text(static_cast<double>(part) / static_cast<double>(whole)) : "-";
 }
 
+/// Returns the sum over all parcels of volume times a component of an attribute, where their moments hold it; else null. Local.
+const ExactSum* find_weighted_sum(const Moments& all, const Schema& schema, std::string_view name, int component) {
+  std::size_t at = 0;
+  for (const Attribute& a : schema.attributes()) {
+    if (!is_conserved(a.rule)) continue;
+    if (a.name == name && a.rule == Rule::mean && component < a.components)
+      return &all.volume_attribute.at(at + static_cast<std::size_t>(component));
+    at += static_cast<std::size_t>(a.components);
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 // Sums over the parcels of all ranks for the run record of cluster, by exact summation, so that their bits do not depend on ranks.
-Json sums_json(comm::Transport& transport, const Parcels& parcels) {
+Json sums_json(comm::Transport& transport, const Parcels& parcels, const Moments& all) {
   const Schema& schema = parcels.schema();
   const bool has_b = schema.has("buoyancy");
   const bool has_w = schema.has("vorticity");
@@ -30,7 +42,10 @@ Json sums_json(comm::Transport& transport, const Parcels& parcels) {
   const std::size_t b = has_b ? schema.offset("buoyancy") : 0;
   const std::size_t w = has_w ? schema.offset("vorticity") : 0;
   const std::size_t s = has_shape ? schema.offset("B") : 0;
-  enum { kVolume, kVb, kVw0, kVw1, kVw2, kB11, kB22, kB12, kBb, kWw, kCount };
+  enum { kVb, kVw0, kVw1, kVw2, kB11, kB22, kB12, kBb, kWw, kCount };
+  const std::array<const ExactSum*, 4> known{
+      find_weighted_sum(all, schema, "buoyancy", 0), find_weighted_sum(all, schema, "vorticity", 0),
+      find_weighted_sum(all, schema, "vorticity", 1), find_weighted_sum(all, schema, "vorticity", 2)};
   std::vector<ExactSum> sums(kCount);
   constexpr std::size_t kLot = 512;  // parcels that stay in the cache while each of their sums is made
   std::array<double, kLot> terms;
@@ -40,13 +55,13 @@ Json sums_json(comm::Transport& transport, const Parcels& parcels) {
       for (std::size_t i = 0; i < count; ++i) terms[i] = term(parcels.site(begin + i).volume, parcels.row(begin + i));
       sums[to].add(std::span<const double>(terms.data(), count));
     };
-    sum(kVolume, [](double volume, const double*) { return volume; });
     if (has_b) {
-      sum(kVb, [&](double volume, const double* row) { return volume * row[b]; });
+      if (known[kVb] == nullptr) sum(kVb, [&](double volume, const double* row) { return volume * row[b]; });
       sum(kBb, [&](double, const double* row) { return row[b] * row[b]; });
     }
     for (std::size_t c = w; has_w && c < w + 3; ++c) {
-      sum(kVw0 + c - w, [&](double volume, const double* row) { return volume * row[c]; });
+      if (known[kVw0 + c - w] == nullptr)
+        sum(kVw0 + c - w, [&](double volume, const double* row) { return volume * row[c]; });
       sum(kWw, [&](double, const double* row) { return row[c] * row[c]; });
     }
     if (has_shape) {
@@ -56,9 +71,10 @@ Json sums_json(comm::Transport& transport, const Parcels& parcels) {
     }
   }
   sums = total_sums(transport, sums);
-  Json out = {{"sum_volume", sums[kVolume].value()}};
-  if (has_b) out["sum_volume_buoyancy"] = sums[kVb].value();
-  if (has_w) out["sum_volume_vorticity"] = {sums[kVw0].value(), sums[kVw1].value(), sums[kVw2].value()};
+  const auto weighted = [&](std::size_t i) { return (known.at(i) != nullptr ? *known.at(i) : sums[i]).value(); };
+  Json out = {{"sum_volume", all.volume.value()}};
+  if (has_b) out["sum_volume_buoyancy"] = weighted(kVb);
+  if (has_w) out["sum_volume_vorticity"] = {weighted(kVw0), weighted(kVw1), weighted(kVw2)};
   if (has_shape) {
     out["sum_B11"] = sums[kB11].value();
     out["sum_B22"] = sums[kB22].value();

@@ -13,7 +13,8 @@ namespace merganser::app {
 /// Returns sums of volumes and attributes over the parcels of all ranks, computed without rounding until the end: the same bits for
 /// any number of ranks. Keys: sum_volume, sum_volume_buoyancy, sum_volume_vorticity, sum_B11, sum_B22, sum_B12, sum_b_squared (of
 /// the buoyancy), sum_abs_w2 (of the vorticity's length squared); only those whose attributes exist. Collective.
-[[nodiscard]] Json sums_json(comm::Transport& transport, const Parcels& parcels);
+/// @param all  moments of the parcels of all ranks, which hold some of the sums
+[[nodiscard]] Json sums_json(comm::Transport& transport, const Parcels& parcels, const Moments& all);
 
 /// Makes the object `result` in the run record of merge steps. Local.
 /// @param first, last, all  reports over all ranks: of the first step, of the last step, and their sum over all steps

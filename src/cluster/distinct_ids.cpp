@@ -12,6 +12,7 @@
 #include "merganser/base/indexed_text.hpp"
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/comm/collectives.hpp"
+#include "merganser/comm/distinct_numbers.hpp"
 
 namespace merganser::cluster {
 namespace {
@@ -54,25 +55,6 @@ IdRange compute_range(const links::Ids& ids, std::size_t count) {
   for (std::size_t i = 1; i < count; ++i)
     if (id(i - 1) >= id(i)) range.ascending = 0;
   return range;
-}
-
-/// Returns true if ids are distinct, found with one bit for each number of their range; false also if that range is too long to
-/// tell. Local.
-bool are_surely_distinct(std::span<const std::int64_t> ids) {
-  if (ids.empty()) return true;
-  const auto [least, most] = std::minmax_element(ids.begin(), ids.end());
-  const std::uint64_t first = static_cast<std::uint64_t>(*least);
-  const std::uint64_t last = static_cast<std::uint64_t>(*most) - first;
-  if (last / 64 >= ids.size()) return false;
-  std::vector<std::uint64_t> words(static_cast<std::size_t>(last / 64 + 1));
-  std::uint64_t again = 0;  // bits that were set twice
-  for (const std::int64_t id : ids) {
-    const std::uint64_t at = static_cast<std::uint64_t>(id) - first;
-    const std::uint64_t bit = std::uint64_t{1} << (at % 64);
-    again |= words[at / 64] & bit;
-    words[at / 64] |= bit;
-  }
-  return again == 0;
 }
 
 /// Returns true if the ids of points ascend on every rank and the ranges of no two ranks overlap, so that all are distinct.
@@ -261,14 +243,14 @@ void ForeignIds::insert(std::int64_t id, int rank) {
 void check_distinct_over_ranks(const std::string& name, const links::Ids& ids, std::size_t count,
                                comm::Transport& transport) {
   if (has_disjoint_ranges(ids, count, transport)) return;
+  if (comm::are_surely_distinct(transport, count, [&](std::size_t i) { return ids[static_cast<std::uint32_t>(i)]; }))
+    return;
   const auto ranks = static_cast<std::uint64_t>(transport.size());
   std::vector<std::vector<std::int64_t>> to(ranks);
   for (std::uint32_t i = 0; i < count; ++i) to[static_cast<std::uint64_t>(ids[i]) % ranks].push_back(ids[i]);
   std::vector<std::int64_t> met = comm::all_to_all(transport, std::move(to)).flat();
-  const bool distinct = are_surely_distinct(met);
-  if (!distinct) std::sort(met.begin(), met.end());
+  std::sort(met.begin(), met.end());
   comm::agree(transport, [&] {
-    if (distinct) return;
     const auto duplicate = std::adjacent_find(met.begin(), met.end());
     if (duplicate != met.end())
       throw InputError(name + " " + std::to_string(*duplicate) + " is there twice" + kAllowed);

@@ -1,14 +1,16 @@
-// Distribution of parcels from any ranks to their owners by one collective exchange.
+// Distribution of parcels from any ranks to their owners: checks of all of them, then one exchange in rounds.
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/parcels/limits.hpp"
-#include "merganser/parcels/packed.hpp"
 #include "src/cluster/distinct_ids.hpp"
 #include "src/cluster/owner_checks.hpp"
+#include "src/cluster/parcel_exchange.hpp"
 #include "src/cluster/rank_agreement.hpp"
-#include "src/cluster/remove_parcels.hpp"
 #include "src/cluster/wrap_into_box.hpp"
 
 namespace merganser {
@@ -20,9 +22,9 @@ void distribute(Parcels& parcels, const Decomposition& decomposition, comm::Tran
   cluster::check_distinct_over_ranks("parcel id", nearest::PointSet(parcels, 0).ids(nullptr), parcels.size(),
                                      transport);
   const Box& box = decomposition.grid().box;
-  std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(transport.size()));
-  std::vector<std::uint8_t> gone;  // empty while all parcels are where they belong
+  std::optional<cluster::ParcelExchange> exchange;
   comm::agree(transport, [&] {
+    std::vector<cluster::LeavingParcel> leaving;
     for (std::size_t i = 0; i < parcels.size(); ++i) {
       Site& s = parcels.site(i);
       if (!is_volume(s.volume)) [[unlikely]]
@@ -30,14 +32,11 @@ void distribute(Parcels& parcels, const Decomposition& decomposition, comm::Tran
       if (!cluster::is_well_inside(box, s)) [[unlikely]]
         cluster::wrap_into_box(box, parcels, i, s, cluster::Walls::refuse);
       const int owner = transport.size() == 1 ? 0 : decomposition.owner({s.x, s.y, s.z});
-      if (owner == transport.rank()) continue;
-      gone.resize(parcels.size(), 0);
-      append_parcel(to[static_cast<std::size_t>(owner)], s, parcels.row(i), parcels.schema().width());
-      gone[i] = 1;
+      if (owner != transport.rank()) leaving.push_back({i, owner});
     }
+    exchange.emplace(parcels, std::move(leaving), transport);
   });
-  if (!gone.empty()) cluster::remove_parcels(parcels, gone);
-  for (const auto message : comm::all_to_all(transport, std::move(to))) append_parcels(message, parcels);
+  exchange->run();
 }
 
 }  // namespace merganser

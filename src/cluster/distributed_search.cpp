@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/huge_pages.hpp"
 #include "merganser/base/numbers.hpp"
 #include "merganser/base/simulated.hpp"
 
@@ -156,6 +157,7 @@ void DistributedSearch::sort(Site* sorted, std::byte* scratch) {
   if (sorted_) return;
   sorted_ = true;
   cells_.sort(*points_, sorted, scratch);
+  reserve_on_huge_pages(links_.target, points_->size());
   links_.target.assign(points_->size(), links::kNone);
   if (options_.search == Search::cells8) distance2_.resize(points_->size());
 }

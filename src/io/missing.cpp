@@ -189,6 +189,11 @@ MissingValues missing_values(const Column& column) {
 // Count of the missing values in this rank's slice of a parcel file's variable.
 void count_missing(const Column& column, const MissingValues& missing, std::int64_t place, std::span<double> values,
                    MissingCount& to) {
+  if (const std::optional<double> only = missing.only_missing(); only && !column.bits()) {
+    int some = 0;  // no branch in the loop: vectors do it
+    for (const double value : values) some |= static_cast<int>(std::isnan(value)) | static_cast<int>(value == *only);
+    if (some == 0) return;
+  }
   for (std::size_t i = 0; i < values.size(); ++i) {
     const MissingValues::Kind kind = missing.classify(column, values[i]);
     if (kind == MissingValues::Kind::present) continue;

@@ -8,6 +8,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/random.hpp"
+#include "merganser/comm/distinct_numbers.hpp"
 #include "merganser/comm/questions.hpp"
 #include "merganser/parcels/packed.hpp"
 
@@ -204,25 +205,26 @@ void number_by_content(Parcels& parcels, comm::Transport& transport, std::vector
   }
 }
 
-// Check of the ids of one rank by a set of bits, 64 for each parcel at most: a sort would move 32 bytes for each several times.
-bool are_surely_valid_ids(const Parcels& parcels) {
-  if (parcels.size() == 0) return true;
-  std::int64_t least = parcels.id(0);
-  std::int64_t most = least;
-  for (std::size_t i = 1; i < parcels.size(); ++i) {
-    least = std::min(least, parcels.id(i));
-    most = std::max(most, parcels.id(i));
+bool are_surely_valid_ids(const Parcels& parcels, comm::Transport& transport) {
+  IdRange range;
+  for (std::size_t i = 0; i < parcels.size(); ++i) range.add(parcels.id(i));
+  return are_surely_valid_ids(parcels, range, transport);
+}
+
+// Check of ids by their order or by sets of bits, 64 for each parcel at most: a sort would move 32 bytes for each several times.
+bool are_surely_valid_ids(const Parcels& parcels, const IdRange& mine, comm::Transport& transport) {
+  std::vector<IdRange> ranges;
+  bool ascending = true;
+  for (const IdRange& range : comm::all_gather_value(transport, mine)) {
+    if (range.least < 0) return false;
+    ascending = ascending && range.ascending != 0;
+    if (range.count > 0) ranges.push_back(range);
   }
-  if (least < 0 || static_cast<std::uint64_t>(most - least) / 64 >= parcels.size()) return false;
-  std::vector<std::uint64_t> words(static_cast<std::size_t>(most - least) / 64 + 1);
-  std::uint64_t again = 0;  // bits that were set twice
-  for (std::size_t i = 0; i < parcels.size(); ++i) {
-    const auto at = static_cast<std::uint64_t>(parcels.id(i) - least);
-    const std::uint64_t bit = std::uint64_t{1} << (at % 64);
-    again |= words[at / 64] & bit;
-    words[at / 64] |= bit;
-  }
-  return again == 0;
+  std::sort(ranges.begin(), ranges.end(), [](const IdRange& a, const IdRange& b) { return a.least < b.least; });
+  const auto overlap = std::adjacent_find(ranges.begin(), ranges.end(),
+                                          [](const IdRange& a, const IdRange& b) { return b.least <= a.most; });
+  if (ascending && overlap == ranges.end()) return true;
+  return comm::are_surely_distinct(transport, parcels.size(), [&](std::size_t i) { return parcels.id(i); });
 }
 
 // Distributed check for duplicate parcel ids: equal ones meet on the rank to which they hash, where sorting makes them adjacent.

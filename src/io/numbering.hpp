@@ -1,6 +1,7 @@
 #pragma once
 /// Ids of parcels in files: numbering of parcels without ids by a distributed sample sort, and the check that ids are
 /// unique over all ranks.
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -20,9 +21,27 @@ namespace merganser::io {
 /// @param before  receives (new id, former id as place) of the parcels that this rank ends up with, if not null
 void number_by_content(Parcels& parcels, comm::Transport& transport, std::vector<FilePlace>* before);
 
-/// Returns true if the ids of this rank's parcels are at least 0 and distinct, found with one bit for each number of their range.
-/// False also if that range is too long to tell: check_ids() then does, and names what is wrong. Local.
-[[nodiscard]] bool are_surely_valid_ids(const Parcels& parcels);
+/// Range of the ids of one rank's parcels; add() extends it.
+struct IdRange {
+  std::int64_t count = 0;      ///< number of ids
+  std::int64_t least = 0;      ///< the least id
+  std::int64_t most = 0;       ///< the greatest id
+  std::int64_t ascending = 1;  ///< 1 if each id is above the one before, else 0
+  /// Adds the id of the next parcel.
+  void add(std::int64_t id) {
+    if (count++ == 0) least = most = id;
+    ascending &= static_cast<std::int64_t>(count == 1 || id > most);
+    least = std::min(least, id);
+    most = std::max(most, id);
+  }
+};
+
+/// Returns true, on every rank, if the ids of all ranks' parcels are at least 0 and distinct, found without a sort: ids that ascend,
+/// or one bit for each number of their range. False also if that range is too long to tell: check_ids() then does, and names what
+/// is wrong. Collective: one gather; if ids do not ascend, or ranges of ranks overlap, comm::are_surely_distinct().
+[[nodiscard]] bool are_surely_valid_ids(const Parcels& parcels, comm::Transport& transport);
+/// Returns the same of parcels whose ids were added to `range` in their order.
+[[nodiscard]] bool are_surely_valid_ids(const Parcels& parcels, const IdRange& range, comm::Transport& transport);
 
 /// Checks that ids are at least 0 and unique over all ranks, in a distributed directory: every id is sent to the rank that
 /// it hashes to. Collective.

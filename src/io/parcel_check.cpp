@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "merganser/base/error.hpp"
@@ -91,6 +92,8 @@ bool is_plain_shape(const double* b5, double volume) {
   return plain;
 }
 
+}  // namespace
+
 /// Fast acceptance of ordinary parcels of a file: bounds of each column that suffice for check_site() and check_row() to accept
 /// the parcel. What is not accepted here is examined by those, which also make the error texts.
 class QuickCheck {
@@ -142,11 +145,11 @@ class QuickCheck {
   std::vector<std::size_t> shapes_;  // offsets of ellipsoids in a row
 };
 
-}  // namespace
+void wrap_parcels(Parcels& parcels, const Box& box) { wrap_parcels(parcels, box, 0, parcels.size()); }
 
 // Positions of a file's parcels on periodic axes, wrapped into the box before they are checked.
-void wrap_parcels(Parcels& parcels, const Box& box) {
-  for (std::size_t i = 0; i < parcels.size(); ++i) {
+void wrap_parcels(Parcels& parcels, const Box& box, std::size_t begin, std::size_t end) {
+  for (std::size_t i = begin; i < end; ++i) {
     Site& s = parcels.site(i);
     const std::array<double*, 3> position{&s.x, &s.y, &s.z};
     for (int a = 0; a < 3; ++a) {
@@ -156,25 +159,50 @@ void wrap_parcels(Parcels& parcels, const Box& box) {
   }
 }
 
+/// Values with which the check of a file's parcels compares: box, columns, their missing values, and bounds for the fast acceptance.
+struct ParcelCheck::Impl {
+  Impl(const Schema& schema, const Box& b, std::span<const Column> list, std::vector<MissingValues> values)
+      : box(b), columns(list), missing(std::move(values)), quick(schema, b, list, missing) {}
+  Box box;
+  std::span<const Column> columns;
+  std::vector<MissingValues> missing;
+  QuickCheck quick;
+};
+
+ParcelCheck::ParcelCheck(const Schema& schema, const Box& box, std::span<const Column> columns) {
+  std::vector<MissingValues> missing;
+  for (const Column& column : columns) missing.push_back(missing_values(column));
+  impl_ = std::make_unique<const Impl>(schema, box, columns, std::move(missing));
+}
+ParcelCheck::~ParcelCheck() = default;
+
+// What is wrong with one parcel of a file: position and volume first, then its values in the order of the columns.
+std::string ParcelCheck::describe(const Parcels& parcels, std::size_t i) const {
+  const Site& site = parcels.site(i);
+  std::string wrong = check_site(site, impl_->box);
+  const std::array<double, kSiteColumns> values{site.x, site.y, site.z, site.volume};
+  for (std::size_t c = 0; c < values.size() && wrong.empty(); ++c)
+    wrong = check_missing(impl_->columns[c], impl_->missing[c], values[c]);
+  if (!wrong.empty()) return wrong;
+  return check_row(parcels.schema(), parcels.row(i), site.volume, impl_->columns.data() + kSiteColumns,
+                   impl_->missing.data() + kSiteColumns);
+}
+
+std::size_t ParcelCheck::find_refused(const Parcels& parcels, std::size_t begin, std::size_t end) const {
+  for (std::size_t i = begin; i < end; ++i) {
+    if (impl_->quick.accepts(parcels.site(i), parcels.row(i))) [[likely]]
+      continue;
+    if (!describe(parcels, i).empty()) return i;
+  }
+  return end;
+}
+
 // Validation of this rank's parcels after reading and before writing a file: one rule, so that what is written can be read.
 void check_parcels(const Parcels& parcels, const Box& box, std::span<const Column> columns,
                    const std::function<std::string(std::size_t)>& name) {
-  std::vector<MissingValues> missing;
-  for (const Column& column : columns) missing.push_back(missing_values(column));
-  const QuickCheck quick(parcels.schema(), box, columns, missing);
-  for (std::size_t i = 0; i < parcels.size(); ++i) {
-    const Site& site = parcels.site(i);
-    if (quick.accepts(site, parcels.row(i))) [[likely]]
-      continue;
-    std::string wrong = check_site(site, box);
-    const std::array<double, kSiteColumns> values{site.x, site.y, site.z, site.volume};
-    for (std::size_t c = 0; c < values.size() && wrong.empty(); ++c)
-      wrong = check_missing(columns[c], missing[c], values[c]);
-    if (wrong.empty())
-      wrong = check_row(parcels.schema(), parcels.row(i), site.volume, columns.data() + kSiteColumns,
-                        missing.data() + kSiteColumns);
-    if (!wrong.empty()) throw InputError(name(i) + ": " + wrong);
-  }
+  const ParcelCheck check(parcels.schema(), box, columns);
+  const std::size_t i = check.find_refused(parcels, 0, parcels.size());
+  if (i < parcels.size()) throw InputError(name(i) + ": " + check.describe(parcels, i));
 }
 
 // Attributes that a file will hold as 32-bit floats, rounded before the writing, so that the digest is that of the file.

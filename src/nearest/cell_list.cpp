@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/huge_pages.hpp"
 #include "merganser/base/numbers.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/parcels/limits.hpp"
@@ -18,6 +19,13 @@ namespace {
 
 constexpr std::size_t kAhead = 24;  // prefetch distance, in parcels
 constexpr std::size_t kLot = 128;   // parcels processed at a time
+
+/// Makes a vector of `count` zeros in place of one that is shorter, whose memory is freed first.
+void grow(std::vector<std::uint32_t>& numbers, std::size_t count) {
+  numbers = std::vector<std::uint32_t>();
+  reserve_on_huge_pages(numbers, count);
+  numbers.resize(count);
+}
 
 /// Writer of the single-precision filter coordinates of parcels that block_search() reads.
 struct FilterWriter {
@@ -129,7 +137,7 @@ void CellList::measure_cells() {
 CellList::Census CellList::count(const PointSet& points, std::uint32_t crowd) {
   const std::size_t half_cells = 2 * static_cast<std::size_t>(cell_count());
   start_.assign(half_cells + 2, 0);
-  if (key_.size() < n_) key_ = std::vector<std::uint32_t>(n_);
+  if (key_.size() < n_) grow(key_, n_);
   Vec3 low;
   Vec3 high;
   for (int a = 0; a < 3; ++a) {
@@ -212,7 +220,7 @@ void CellList::sort(const PointSet& points, Site* sorted, std::byte* scratch) {
   sorted_ = sorted;
   filter_ = reinterpret_cast<float*>(scratch);
   by_node_ = reinterpret_cast<std::uint32_t*>(filter_ + 3 * (n_ + kPadding));
-  if (order_.size() < n_) order_ = std::vector<std::uint32_t>(n_);
+  if (order_.size() < n_) grow(order_, n_);
   // start_[k + 2] holds the count of half-cell k. With its first position in start_[k + 1], the scatter, which advances
   // it, leaves the first position of k + 1 there.
   const std::size_t half_cells = 2 * static_cast<std::size_t>(cell_count());

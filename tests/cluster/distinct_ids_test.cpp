@@ -7,7 +7,9 @@
 #include <limits>
 #include <set>
 
+#include "merganser/base/error.hpp"
 #include "merganser/base/indexed_text.hpp"
+#include "merganser/base/random.hpp"
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/cluster/star_finder.hpp"
 #include "merganser/comm/collectives.hpp"
@@ -158,6 +160,34 @@ TEST(Ids, are_compared_over_all_ranks_when_that_is_asked_for) {
   };
   EXPECT_EQ(check(7), "nothing was thrown");
   EXPECT_EQ(check(2), "id 2 is there twice; allowed: ids distinct over all ranks");
+}
+
+TEST(Ids, over_all_ranks_are_distinct_where_a_set_says_so) {
+  if (comm::launched()) GTEST_SKIP() << "threads only";
+  const auto compare = [](comm::Transport& t) {
+    for (std::uint64_t sample = 0; sample < 300; ++sample) {
+      Random random(11, sample, 0);
+      // Dense, sparse, negative, and from one end of the numbers to the other.
+      const std::uint64_t range = std::uint64_t{1} << (1 + random.below(12) + (sample % 5 == 0 ? 30 : 0));
+      const std::int64_t first = sample % 3 == 0 ? -static_cast<std::int64_t>(range / 2) : 1000;
+      Numbers all;
+      for (std::uint64_t n = random.below(80); n > 0; --n)
+        all.push_back(first + static_cast<std::int64_t>(random.below(range)));
+      if (sample % 50 == 0)
+        all = {std::numeric_limits<std::int64_t>::max(), 1, std::numeric_limits<std::int64_t>::min()};
+      Numbers mine;
+      for (std::size_t i = 0; i < all.size(); ++i)
+        if (static_cast<int>(i % static_cast<std::size_t>(t.size())) == t.rank()) mine.push_back(all[i]);
+      bool distinct = true;
+      try {
+        check_distinct(mine, t);
+      } catch (const InputError&) {
+        distinct = false;
+      }
+      ASSERT_EQ(distinct, std::set<std::int64_t>(all.begin(), all.end()).size() == all.size()) << sample;
+    }
+  };
+  for (const int ranks : {1, 2, 3, 4, 7}) EXPECT_EQ(run_error(ranks, "", compare), "nothing was thrown");
 }
 
 }  // namespace

@@ -174,37 +174,68 @@ TEST_P(Numbering, ids_that_are_negative_or_not_unique_are_named_on_every_rank) {
   });
 }
 
-TEST(SurelyValidIds, says_yes_only_to_ids_that_are_distinct_and_not_negative) {
-  Random random(12, 0, 0);
-  const auto says = [](const std::vector<std::int64_t>& ids) {
-    Parcels parcels;
-    parcels.resize(ids.size());
-    for (std::size_t i = 0; i < ids.size(); ++i) parcels.set_id(i, ids[i]);
-    return io::are_surely_valid_ids(parcels);
-  };
-  EXPECT_TRUE(says({}));
-  EXPECT_TRUE(says({7}));
-  EXPECT_FALSE(says({-1}));
-  EXPECT_FALSE(says({INT64_MIN, INT64_MAX}));
-  EXPECT_FALSE(says({5, 5}));
-  EXPECT_FALSE(says({0, INT64_MAX}));  // distinct, but the range is too long to tell
-  for (int sample = 0; sample < 2000; ++sample) {
-    const auto range = static_cast<std::uint64_t>(1) << (1 + random.below(14));
-    const std::int64_t first = static_cast<std::int64_t>(random.below(3)) * 1000000007;
-    std::vector<std::int64_t> ids;
-    std::set<std::int64_t> seen;
-    for (std::size_t n = 1 + static_cast<std::size_t>(random.below(60)); n > 0; --n) {
-      ids.push_back(first + static_cast<std::int64_t>(random.below(range)));
-      seen.insert(ids.back());
-    }
-    const bool distinct = seen.size() == ids.size();
-    if (static_cast<std::size_t>(*seen.rbegin() - *seen.begin()) / 64 < ids.size()) {
-      EXPECT_EQ(says(ids), distinct);
-    }
-    if (!distinct) {
-      EXPECT_FALSE(says(ids));
-    }
+/// Returns, on every rank, whether the ids of all ranks surely are valid; of `ids` each rank has some, in runs or in turns.
+bool says(Transport& t, const std::vector<std::int64_t>& ids, bool in_turns = false) {
+  const auto ranks = static_cast<std::size_t>(t.size());
+  const auto rank = static_cast<std::size_t>(t.rank());
+  Parcels mine;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if ((in_turns ? i % ranks : i * ranks / ids.size()) != rank) continue;
+    mine.resize(mine.size() + 1);
+    mine.set_id(mine.size() - 1, ids[i]);
   }
+  const bool said = io::are_surely_valid_ids(mine, t);
+  EXPECT_EQ(t.all_reduce(std::int64_t{said}, comm::Op::sum), said ? t.size() : 0);
+  return said;
+}
+
+TEST_P(Numbering, surely_valid_are_only_ids_that_are_distinct_and_not_negative) {
+  on_ranks(GetParam(), [](Transport& t) {
+    EXPECT_TRUE(says(t, {}));
+    EXPECT_TRUE(says(t, {7}));
+    EXPECT_FALSE(says(t, {-1}));
+    EXPECT_FALSE(says(t, {INT64_MIN, INT64_MAX}));
+    EXPECT_FALSE(says(t, {5, 5}));
+    EXPECT_TRUE(says(t, {0, INT64_MAX}));  // ascending
+    if (t.size() < 4) {                    // then some rank has two, of a range too long for bits
+      EXPECT_FALSE(says(t, {INT64_MAX, 3, 0, 4}));
+    }
+    Random random(12, 0, 0);
+    for (int sample = 0; sample < 400; ++sample) {
+      const auto range = static_cast<std::uint64_t>(1) << (1 + random.below(14));
+      const std::int64_t first = static_cast<std::int64_t>(random.below(3)) * 1000000007;
+      std::vector<std::int64_t> ids;
+      std::set<std::int64_t> seen;
+      for (std::size_t n = 1 + static_cast<std::size_t>(random.below(60)); n > 0; --n) {
+        ids.push_back(first + static_cast<std::int64_t>(random.below(range)));
+        seen.insert(ids.back());
+      }
+      if (sample % 3 == 0) std::sort(ids.begin(), ids.end());
+      if (sample % 9 == 0) ids.assign(seen.begin(), seen.end());
+      const bool distinct = seen.size() == ids.size();
+      const bool in_turns = sample % 2 == 0;
+      const bool said = says(t, ids, in_turns);
+      if (!distinct) {
+        EXPECT_FALSE(said);
+      }
+      const auto span = static_cast<std::size_t>(*seen.rbegin() - *seen.begin());
+      const bool short_range = t.size() == 1 && span / 64 < ids.size();
+      const bool sorted_runs = !in_turns && std::is_sorted(ids.begin(), ids.end());
+      if (distinct && (short_range || sorted_runs)) {
+        EXPECT_TRUE(said);
+      }
+    }
+  });
+}
+
+TEST_P(Numbering, ids_in_turns_of_a_short_range_are_surely_valid_until_one_is_there_twice) {
+  on_ranks(GetParam(), [](Transport& t) {
+    std::vector<std::int64_t> ids;
+    for (std::int64_t i = 0; i < 500; ++i) ids.push_back(i * 7 % 500);
+    EXPECT_TRUE(says(t, ids, true));
+    ids[499] = ids[0];
+    EXPECT_FALSE(says(t, ids, true));
+  });
 }
 
 }  // namespace

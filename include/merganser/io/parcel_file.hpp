@@ -94,7 +94,7 @@ void set_merge_step(FileMetadata& metadata, std::uint64_t step);
 void add_variables(const std::string& path, ParcelFileInfo& info, std::span<const VariableRule> rules);
 
 /// Reads the parcels of a file, in slices of about equal size, one per rank. Collective; processes read in parallel,
-/// ranks that are threads of one process through rank 0. Every parcel is checked: finite, within the bounds of
+/// ranks that are threads of one process in turns. Every parcel is checked: finite, within the bounds of
 /// docs/parcel-files.md, inside the walls, recoverable B33; positions on periodic axes are wrapped. Ids are those of the
 /// file; where it has none, the positions of the parcels in the order of (x, y, z, volume, attributes), so that the order
 /// of the file does not matter.

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/comm/netcdf_parallel.hpp"
 #include "merganser/io/data_file.hpp"
 #include "src/io/netcdf/hdf5_calls.hpp"
@@ -189,6 +190,15 @@ int get_part(const NcFile& file, int group, int variable, const VariablePart& pa
     if (status != NC_NOERR) return status;
   }
   return NC_NOERR;
+}
+
+// Broadcast of a pointer, which threads of one process may follow.
+std::shared_ptr<NcFile> share_file(const std::shared_ptr<NcFile>& of_first, comm::Transport& transport) {
+  const std::array mine{reinterpret_cast<std::uintptr_t>(&of_first)};
+  const auto told = comm::broadcast_from_first(transport, mine);
+  std::shared_ptr<NcFile> file = *reinterpret_cast<const std::shared_ptr<NcFile>*>(told[0]);
+  transport.barrier();  // rank 0 keeps its pointer until all have copied it
+  return file;
 }
 
 void set_chunk_cache(int group, int variable, const ChunkCache& cache) {

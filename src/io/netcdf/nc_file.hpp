@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -98,6 +99,10 @@ class NcFile {
   std::int64_t hdf5_id_ = -1;
   mutable std::map<int, std::size_t> lengths_;  // by dimension, of a file open for reading, where they cannot change
 };
+
+/// Returns, on every rank, the NetCDF file of rank 0, which the ranks use as threads of one process: HDF5 shares the state of files of
+/// one name within a process. Collective. @pre the ranks are threads: Capabilities::processes is false
+[[nodiscard]] std::shared_ptr<NcFile> share_file(const std::shared_ptr<NcFile>& of_first, comm::Transport& transport);
 
 /// Hyperslab of a NetCDF variable: start and length along each of its dimensions. Both vectors have one unused entry at their
 /// end, so that a scalar has a valid address.

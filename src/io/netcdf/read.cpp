@@ -1,11 +1,14 @@
 /// Reads the parcels of a NetCDF file, a slice per rank, and validates them (read_parcels()).
+#include <netcdf.h>
 #include <netcdf_filter.h>
 
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <memory>
 #include <span>
 
+#include "merganser/base/aligned_memory.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/netcdf_parallel.hpp"
@@ -23,8 +26,8 @@ namespace merganser::io {
 namespace {
 
 constexpr std::int64_t kBlock = std::int64_t{1} << 22;  // values read by one call, or sent to all ranks in one round
-/// Parcels of which all columns are read before the next ones: 4 MB of EPIC's container, which stay in the cache meanwhile
-constexpr std::int64_t kTogether = std::int64_t{1} << 15;
+constexpr std::int64_t kLot = std::int64_t{1} << 16;    // parcels of which all columns are read before the next ones
+constexpr std::size_t kTile = 1024;                     // parcels of which all columns stay in the second cache
 
 /// Returns the bytes in memory of one chunk of a parcel file's variable; 0 if it is stored contiguously. Call under the NetCDF
 /// lock.
@@ -79,93 +82,71 @@ void enlarge_chunk_cache(const NcFile& file, const ColumnVariable& v) {
   set_chunk_cache(file.id(), v.id, cache);
 }
 
-/// Reader of this rank's slice of a parcel file, column by column. Every process opens the file by itself, without MPI-IO:
+/// Reader of this rank's slice of a parcel file. Every process opens the file by itself, without MPI-IO:
 /// ompio of Open MPI 4.1 does not report a read that fails, so that a damaged file would leave uninitialised values.
-/// Ranks that are threads share one NetCDF library and its lock, so rank 0 reads for all and sends each its slice. Member
-/// functions are collective unless they say otherwise; errors are agreed on after every rank has read.
+/// Ranks that are threads share one NetCDF library and its lock, and the file that rank 0 has opened. Member functions are
+/// collective unless they say otherwise; errors are agreed on after every rank has read.
 class SliceReader {
  public:
-  /// Opens the parcel file on the ranks that read it: each process by itself, else rank 0 for all. Collective.
+  /// Opens the parcel file: each process by itself, else rank 0 for all. Collective.
   /// @throws InputError on every rank if one fails, or if the number of parcels has changed
   SliceReader(std::string path, const ParcelFileInfo& info, comm::Transport& transport)
-      : path_(std::move(path)),
-        transport_(transport),
-        slices_(equal_slices(info.parcels, transport.size())),
-        by_itself_(transport.size() == 1 || transport.capabilities().processes) {
+      : path_(std::move(path)), transport_(transport), slices_(equal_slices(info.parcels, transport.size())) {
+    const bool by_itself = transport.size() == 1 || transport.capabilities().processes;
     comm::agree(transport, [&] {
-      if (!by_itself_ && transport_.rank() > 0) return;
-      file_.emplace(NcFile::open(path_));
+      if (!by_itself && transport_.rank() > 0) return;
+      file_ = std::make_shared<NcFile>(NcFile::open(path_));
       const auto parcels = file_->dimension("n_parcels");
       if (!parcels || *parcels != info.parcels)
         throw InputError(path_ + ": n_parcels is no longer " + std::to_string(info.parcels));
     });
+    if (!by_itself) file_ = share_file(file_, transport_);
   }
 
-  /// Reads the columns of this rank's slice of the parcel file into the container. Collective. @throws InputError on every rank if
-  /// one fails, for the first of the columns that do
-  void read(std::span<const Column> columns, Parcels& parcels) {
-    std::vector<std::optional<ColumnVariable>> variables(columns.size());
-    std::vector<int> status(columns.size(), NC_NOERR);
-    std::vector<std::size_t> in_parts;
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      comm::agree(transport_, [&] {
-        if (!file_) return;
-        variables[c] = find_column_variable(*file_, columns[c], slices_.total());
-        if (transport_.size() > 1) enlarge_chunk_cache(*file_, *variables[c]);
-      });
-      if (!by_itself_) {
-        status[c] = send_parts(variables[c], columns[c], parcels);
-      } else if (prepare_for_parts(*file_, *variables[c])) {
-        in_parts.push_back(c);
-      } else {
-        status[c] = read_part(*variables[c], columns[c], 0, slices_.count(transport_.rank()), parcels);
+  /// Reads the columns of this rank's slice of the parcel file into the container, and examines every parcel while the cache has it:
+  /// counts missing values and replaces those that merging computes with by NaN, wraps positions on periodic axes, and keeps the
+  /// first parcel that `check` refuses for refused(). Collective. @throws InputError on every rank if a column cannot be read, for
+  /// the first of them, or if the attributes of one do not define missing values
+  void read(std::span<const Column> columns, const Box& box, const ParcelCheck& check, Parcels& parcels) {
+    std::vector<OpenColumn> open = open_columns(columns);
+    const std::int64_t first = slices_.first[static_cast<std::size_t>(transport_.rank())];
+    const std::int64_t count = slices_.count(transport_.rank());
+    refused_ = static_cast<std::size_t>(count);
+    for (OpenColumn& c : open)
+      if (!c.in_parts) c.status = read_whole(c, parcels);
+    RawBuffer lot;
+    comm::agree(transport_, [&] {
+      lot = RawBuffer(open.size() * static_cast<std::size_t>(std::min(kLot, count)) * sizeof(double));
+    });
+    for (std::int64_t done = 0; done < count; done += kLot) {
+      const std::int64_t part = std::min(kLot, count - done);
+      auto* to = reinterpret_cast<double*>(lot.data());
+      for (OpenColumn& c : open) {
+        if (!c.in_parts) continue;
+        c.values = {to, static_cast<std::size_t>(part)};
+        to += part;
+        if (const int status = read_values(*file_, *c.column, c.variable, {first + done, part}, c.values.data());
+            status != NC_NOERR) {
+          c.status = status;
+          std::fill(c.values.begin(), c.values.end(), 0.0);  // read by the examination, whose result is not used then
+        }
       }
+      examine(open, box, check, static_cast<std::size_t>(done), static_cast<std::size_t>(part), parcels);
     }
-    // Column by column the container would go through memory once for each.
-    const std::int64_t count = in_parts.empty() ? 0 : slices_.count(transport_.rank());
-    for (std::int64_t done = 0; done < count; done += kTogether)
-      for (const std::size_t c : in_parts) {
-        const int part = read_part(*variables[c], columns[c], done, std::min(kTogether, count - done), parcels);
-        if (part != NC_NOERR) status[c] = part;
-      }
-    for (std::size_t c = 0; c < columns.size(); ++c)
-      comm::agree(transport_, [&] {
-        if (file_) file_->check(status[c], "read " + columns[c].name);
-      });
+    for (const OpenColumn& c : open) comm::agree(transport_, [&] { file_->check(c.status, "read " + c.column->name); });
   }
 
-  /// Closes the parcel file on the ranks that have opened it, after the last read(). Local.
+  /// Closes the parcel file for this rank, after read(). Local.
   void close() { file_.reset(); }
   [[nodiscard]] const Layout& slices() const { return slices_; }
+  /// Returns the range of the ids of this rank's parcels.
+  [[nodiscard]] const IdRange& ids() const { return ids_; }
+  /// Returns the position in this rank's container of the first parcel that is refused; the number of parcels if none is.
+  [[nodiscard]] std::size_t refused() const { return refused_; }
 
-  /// Counts the missing values of the columns in this rank's slice of the parcel file, and replaces those that merging computes
-  /// with by NaN. Local. @throws InputError if the attributes of a variable do not define missing values
-  void find_missing_values(std::span<const Column> columns, Parcels& parcels) {
-    std::vector<MissingValues> missing;
-    for (const Column& column : columns) {
-      missing.push_back(missing_values(column));
-      if (!missing.back().problem().empty())
-        throw InputError(path_ + ": variable \"" + column.name + "\": " + missing.back().problem());
-      missing_.push_back(MissingCount{column.name});
-    }
-    const std::int64_t first = slices_.first[static_cast<std::size_t>(transport_.rank())];
-    const auto count = static_cast<std::size_t>(slices_.count(transport_.rank()));
-    constexpr std::size_t kPart = 1024;  // of all columns: stays in the cache
-    values_.resize(std::min(kPart, count));
-    for (std::size_t done = 0; done < count; done += kPart)
-      for (std::size_t c = 0; c < columns.size(); ++c) {
-        const std::span<double> part(values_.data(), std::min(kPart, count - done));
-        const std::int64_t before = missing_[c].count;
-        gather(parcels, columns[c], done, part.data(), part.size());
-        count_missing(columns[c], missing[c], first + static_cast<std::int64_t>(done), part, missing_[c]);
-        if (missing_[c].count > before && columns[c].computed)
-          scatter(parcels, columns[c], done, part.data(), part.size());
-      }
-  }
-
-  /// Returns the counts of missing values over all ranks' slices of the parcel file, one per column of
-  /// find_missing_values(). Collective: two reductions.
-  [[nodiscard]] std::vector<MissingCount> reduce_missing() {
+  /// Returns the counts of missing values over all ranks' slices of the parcel file, one per column of read(). Collective: two
+  /// reductions.
+  [[nodiscard]] std::vector<MissingCount> reduce_missing() const {
     constexpr auto kNone = std::numeric_limits<std::int64_t>::max();
     // Place and kind of the first share one word, the place in the upper digits: one reduction by minimum then finds both.
     constexpr std::int64_t kKinds = 8;
@@ -184,61 +165,96 @@ class SliceReader {
   }
 
  private:
-  /// Reads one column of parcels `begin` .. begin + count - 1 of this rank's slice of the parcel file, which this process has opened
-  /// by itself, in blocks of at most kBlock values. Local. @return NetCDF status of the last failure
-  int read_part(const ColumnVariable& variable, const Column& column, std::int64_t begin, std::int64_t count,
-                Parcels& parcels) {
+  /// Column that is read: its variable in the file, and what of it is known so far.
+  struct OpenColumn {
+    const Column* column = nullptr;
+    ColumnVariable variable{};
+    MissingValues missing;
+    bool in_parts = false;     ///< read lot by lot; else as a whole, since its chunks are compressed or summed
+    int status = NC_NOERR;     ///< NetCDF's, of the last failure
+    std::span<double> values;  ///< of the lot that was read last, if in parts
+  };
+
+  /// Finds the variables of all columns in the parcel file and prepares them for reading. Collective. @throws InputError on every rank
+  /// for a variable that is missing or of another shape or type, or attributes that do not define missing values
+  std::vector<OpenColumn> open_columns(std::span<const Column> columns) {
+    std::vector<OpenColumn> open;
+    for (const Column& column : columns) {
+      open.push_back({.column = &column, .missing = missing_values(column)});
+      comm::agree(transport_, [&] {
+        OpenColumn& c = open.back();
+        c.variable = find_column_variable(*file_, column, slices_.total());
+        if (transport_.size() > 1) enlarge_chunk_cache(*file_, c.variable);
+        c.in_parts = prepare_for_parts(*file_, c.variable);
+      });
+    }
+    for (const OpenColumn& c : open) {  // the description of the file, and so the error, is the same on every rank
+      if (!c.missing.problem().empty())
+        throw InputError(path_ + ": variable \"" + c.column->name + "\": " + c.missing.problem());
+      missing_.push_back(MissingCount{c.column->name});
+    }
+    return open;
+  }
+
+  /// Reads a column of this rank's slice of the parcel file as a whole, in blocks of at most kBlock values. Local. @return NetCDF
+  /// status of the last failure
+  int read_whole(const OpenColumn& c, Parcels& parcels) const {
     const std::int64_t first = slices_.first[static_cast<std::size_t>(transport_.rank())];
+    const std::int64_t count = slices_.count(transport_.rank());
     int worst = NC_NOERR;
-    values_.resize(static_cast<std::size_t>(std::min(kBlock, count)));
-    for (std::int64_t done = begin; done < begin + count; done += kBlock) {
-      const std::int64_t part = std::min(kBlock, begin + count - done);
-      const int status = read_values(*file_, column, variable, {first + done, part}, values_.data());
+    std::vector<double> values(static_cast<std::size_t>(std::min(kBlock, count)));
+    for (std::int64_t done = 0; done < count; done += kBlock) {
+      const std::int64_t part = std::min(kBlock, count - done);
+      const int status = read_values(*file_, *c.column, c.variable, {first + done, part}, values.data());
       if (status != NC_NOERR) worst = status;
-      scatter(parcels, column, static_cast<std::size_t>(done), values_.data(), static_cast<std::size_t>(part));
+      scatter(parcels, *c.column, static_cast<std::size_t>(done), values.data(), static_cast<std::size_t>(part));
     }
     return worst;
   }
 
-  /// Reads one column of all slices of the parcel file on rank 0 and sends every rank its own, in rounds that bound the memory of
-  /// rank 0. Collective.
-  /// @return on rank 0 the NetCDF status of the last failure
-  int send_parts(const std::optional<ColumnVariable>& variable, const Column& column, Parcels& parcels) {
-    const int ranks = transport_.size();
-    const std::int64_t block = std::max<std::int64_t>(1024, kBlock / ranks);
-    const std::int64_t count = slices_.count(transport_.rank());
-    int worst = NC_NOERR;
-    for (std::int64_t done = 0; done < slices_.largest(); done += block) {
-      std::vector<std::vector<double>> parts(static_cast<std::size_t>(ranks));
-      for (int r = 0; variable && r < ranks; ++r) {
-        const std::int64_t part = std::clamp<std::int64_t>(slices_.count(r) - done, 0, block);
-        auto& values = parts[static_cast<std::size_t>(r)];
-        values.resize(static_cast<std::size_t>(part));
-        const std::int64_t first = slices_.first[static_cast<std::size_t>(r)] + done;
-        const int status = part == 0 ? NC_NOERR : read_values(*file_, column, *variable, {first, part}, values.data());
-        if (status != NC_NOERR) worst = status;
+  /// Stores the columns of the lot begin .. begin + count - 1 of this rank's parcels in the container, tile by tile, and examines
+  /// each tile: see read(). Local.
+  void examine(std::span<const OpenColumn> columns, const Box& box, const ParcelCheck& check, std::size_t begin,
+               std::size_t count, Parcels& parcels) {
+    const std::int64_t place = slices_.first[static_cast<std::size_t>(transport_.rank())];
+    std::array<double, kTile> stored;
+    for (std::size_t at = begin; at < begin + count; at += kTile) {
+      const std::size_t end = std::min(at + kTile, begin + count);
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        const Column& column = *columns[c].column;
+        std::span<double> tile(stored.data(), end - at);
+        if (columns[c].in_parts) {
+          tile = columns[c].values.subspan(at - begin, end - at);
+        } else {
+          gather(parcels, column, at, tile.data(), tile.size());
+        }
+        const std::int64_t before = missing_[c].count;
+        count_missing(column, columns[c].missing, place + static_cast<std::int64_t>(at), tile, missing_[c]);
+        if (columns[c].in_parts || (missing_[c].count > before && column.computed))
+          scatter(parcels, column, at, tile.data(), tile.size());
       }
-      const auto came = comm::all_to_all(transport_, std::move(parts));
-      scatter(parcels, column, static_cast<std::size_t>(std::min(done, count)), came[0].data(), came[0].size());
+      wrap_parcels(parcels, box, at, end);
+      for (std::size_t i = at; i < end; ++i) ids_.add(parcels.id(i));
+      if (refused_ < parcels.size()) continue;  // the first one is known
+      const std::size_t refused = check.find_refused(parcels, at, end);
+      if (refused < end) refused_ = refused;
     }
-    return worst;
   }
 
   std::string path_;
   comm::Transport& transport_;
   Layout slices_;
-  bool by_itself_;
-  std::optional<NcFile> file_;
-  std::vector<double> values_;
+  std::shared_ptr<NcFile> file_;       // of threads the one of rank 0
   std::vector<MissingCount> missing_;  // counts of missing values in this rank's slice, one per column
+  IdRange ids_;                        // of this rank's parcels
+  std::size_t refused_ = 0;
 };
 
 /// Counts the missing values of all columns of a parcel file over all ranks and refuses those not allowed. Collective.
 /// @return the columns that may lack values and do, the same on every rank
 /// @throws InputError on every rank for the first column that must not lack values and does
-std::vector<MissingFound> check_missing(SliceReader& reader, const std::string& path, const ParcelFileInfo& info,
-                                        std::span<const Column> list, Parcels& parcels, comm::Transport& transport) {
-  comm::agree(transport, [&] { reader.find_missing_values(list, parcels); });
+std::vector<MissingFound> check_missing(const SliceReader& reader, const std::string& path, const ParcelFileInfo& info,
+                                        std::span<const Column> list) {
   std::vector<MissingFound> found;
   const std::vector<MissingCount> all = reader.reduce_missing();
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -254,30 +270,32 @@ std::vector<MissingFound> check_missing(SliceReader& reader, const std::string& 
 
 /// Checks that the ids read from a parcel file are unique, or assigns ids by content if it has none. Collective. @pre parcels
 /// have the ids of the file or, if it has none, their places in it
-/// @param first  place of this rank's first parcel
-void assign_ids(const std::string& path, const ParcelFileInfo& info, std::int64_t first, Parcels& parcels,
-                comm::Transport& transport, std::vector<FilePlace>* places) {
+/// @param first  place of this rank's first parcel @param range  of the ids of this rank's parcels, if they are those of the file
+void assign_ids(const std::string& path, const ParcelFileInfo& info, std::int64_t first, const IdRange& range,
+                Parcels& parcels, comm::Transport& transport, std::vector<FilePlace>* places) {
   if (places != nullptr) places->clear();
   if (!info.has_ids) {
     number_by_content(parcels, transport, places);
     return;
   }
-  const bool distinct = transport.size() == 1 && are_surely_valid_ids(parcels);
-  if (distinct && places == nullptr) return;
+  if (places != nullptr) {
+    places->reserve(parcels.size());
+    for (std::size_t i = 0; i < parcels.size(); ++i)
+      places->push_back({parcels.id(i), first + static_cast<std::int64_t>(i)});
+  }
+  if (are_surely_valid_ids(parcels, range, transport)) return;
   std::vector<std::int64_t> ids(parcels.size());
   std::vector<std::int64_t> place(parcels.size());
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     ids[i] = parcels.id(i);
     place[i] = first + static_cast<std::int64_t>(i);
-    if (places != nullptr) places->push_back({ids[i], place[i]});
   }
-  if (!distinct) check_ids(path, ids, place, transport);
+  check_ids(path, ids, place, transport);
 }
 
 }  // namespace
 
-// Reading of a parcel file on all ranks: each reads its slice column by column, then values, missing values and ids are
-// validated.
+// Reading of a parcel file on all ranks: each reads and examines its slice lot by lot; what one rank refuses, all refuse.
 Parcels read_parcels(const std::string& path, const ParcelFileInfo& info, comm::Transport& transport,
                      std::vector<FilePlace>* places, std::vector<MissingFound>* missing) {
   if (info.metadata.format != FileFormat::epic) return read_particles(path, info, transport, places, missing);
@@ -285,25 +303,28 @@ Parcels read_parcels(const std::string& path, const ParcelFileInfo& info, comm::
   const std::int64_t first = reader.slices().first[static_cast<std::size_t>(transport.rank())];
   const auto count = static_cast<std::size_t>(reader.slices().count(transport.rank()));
   Parcels parcels(info.schema);
-  comm::agree(transport, [&] { parcels.resize(count); });
+  comm::agree(transport, [&] {
+    // Room for a few more, so that a rank that owns more than it reads needs no other container.
+    if (transport.size() > 1) parcels.reserve(count + count / 16);
+    parcels.resize(count);
+  });
   const std::vector<Column> list = columns(parcels.schema(), info.metadata);
   std::vector<Column> with_ids = list;
   if (info.has_ids) with_ids.push_back(id_column(info.metadata));
-  reader.read(with_ids, parcels);
-  if (!info.has_ids) {
-    for (std::size_t i = 0; i < count; ++i) parcels.set_id(i, first + static_cast<std::int64_t>(i));
-  }
+  for (std::size_t i = 0; !info.has_ids && i < count; ++i) parcels.set_id(i, first + static_cast<std::int64_t>(i));
+  const ParcelCheck check(parcels.schema(), info.grid.box, list);
+  reader.read(with_ids, info.grid.box, check, parcels);
   reader.close();
-  std::vector<MissingFound> found = check_missing(reader, path, info, with_ids, parcels, transport);
+  std::vector<MissingFound> found = check_missing(reader, path, info, with_ids);
   if (missing != nullptr) *missing = std::move(found);
   comm::agree(transport, [&] {
-    wrap_parcels(parcels, info.grid.box);
-    check_parcels(parcels, info.grid.box, list, [&](std::size_t i) {
-      const std::string place = path + ": parcel " + std::to_string(first + static_cast<std::int64_t>(i));
-      return info.has_ids ? place + " (id " + std::to_string(parcels.id(i)) + ")" : place;
-    });
+    const std::size_t i = reader.refused();
+    if (i == count) return;
+    const std::string place = path + ": parcel " + std::to_string(first + static_cast<std::int64_t>(i));
+    throw InputError((info.has_ids ? place + " (id " + std::to_string(parcels.id(i)) + ")" : place) + ": " +
+                     check.describe(parcels, i));
   });
-  assign_ids(path, info, first, parcels, transport, places);
+  assign_ids(path, info, first, reader.ids(), parcels, transport, places);
   return parcels;
 }
 

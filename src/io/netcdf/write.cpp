@@ -1,8 +1,8 @@
-/// Writes the parcels of all ranks to a NetCDF file: in parallel where the library allows, else through rank 0.
+/// Writes the parcels of all ranks to a NetCDF file: in parallel where the library allows, threads in turns, else through rank 0.
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
+#include <memory>
 #include <span>
 
 #include "merganser/base/error.hpp"
@@ -23,6 +23,7 @@ namespace merganser::io {
 namespace {
 
 constexpr std::int64_t kWrittenAtOnce = std::int64_t{1} << 22;  // values written by one call
+constexpr std::int64_t kWrittenAlone = std::int64_t{1} << 18;   // by one rank, without filters: they stay in the cache
 
 /// Returns the values that a parcel file states for one rank: its first parcel (1-based) and the inclusive cell ranges of its
 /// block in x and y, in the order of kBoxNames.
@@ -36,6 +37,7 @@ std::array<long long, 5> rank_box(const Decomposition& decomposition, const Layo
 /// blocks that are not made of cells, which the file cannot describe. Local.
 bool has_only_owned_parcels(const Parcels& parcels, const Decomposition& decomposition, int rank) {
   if (!decomposition.is_by_cells()) return false;
+  if (decomposition.ranks() == 1) return true;
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     const Site& s = parcels.site(i);
     if (decomposition.owner({s.x, s.y, s.z}) != rank) return false;
@@ -58,8 +60,8 @@ class ColumnWriter {
   /// Writes time, blocks of the ranks and the values of the metadata to the parcel file from rank 0; other ranks of a collective
   /// file take part with empty parts.
   void write_metadata_values(double time, const Decomposition& decomposition, const FileMetadata& metadata) {
-    if (file_ == nullptr) return;
     const bool mine = transport_.rank() == 0;
+    if (file_ == nullptr || (!mine && !file_->collective())) return;
     const auto lock = file_->lock();
     const std::array<std::size_t, 1> start{0};
     const std::array<std::size_t, 1> one{mine ? std::size_t{1} : 0};
@@ -86,11 +88,13 @@ class ColumnWriter {
     }
   }
 
-  /// Closes the parcel file on the ranks that write it. @throws InputError for the first failure of all calls so far
+  /// Throws InputError for the first failure of all of this rank's calls so far. Local.
+  void check() const {
+    if (file_ != nullptr) file_->check(worst_, "write it");
+  }
+  /// Closes the parcel file on the ranks that made it, after every rank has checked its calls. @throws InputError if it fails
   void close() {
-    if (file_ == nullptr) return;
-    file_->check(worst_, "write it");
-    file_->close();
+    if (file_ != nullptr && (file_->collective() || transport_.rank() == 0)) file_->close();
   }
 
  private:
@@ -98,8 +102,11 @@ class ColumnWriter {
 
   /// Writes a group of columns of all ranks' parcels to the file, in rounds of equal number on every rank. Collective.
   void write_group(std::span<const Column> columns, std::span<const int> variables, const Parcels& parcels) {
-    const bool direct = transport_.size() == 1 || (file_ != nullptr && file_->collective());
-    const std::int64_t at_once = kWrittenAtOnce / static_cast<std::int64_t>(columns.size());
+    const bool threads = !transport_.capabilities().processes;  // each writes its own, one at a time
+    const bool collective = file_ != nullptr && file_->collective();
+    const bool direct = transport_.size() == 1 || threads || collective;
+    const bool alone = direct && !collective && has_no_filter(columns.front().storage);
+    const std::int64_t at_once = (alone ? kWrittenAlone : kWrittenAtOnce) / static_cast<std::int64_t>(columns.size());
     const std::int64_t block = direct ? at_once : std::max<std::int64_t>(1024, at_once / transport_.size());
     const auto count = static_cast<std::int64_t>(parcels.size());
     for (std::int64_t done = 0; done < layout_.largest(); done += block) {
@@ -108,6 +115,7 @@ class ColumnWriter {
       for (std::size_t c = 0; c < columns.size(); ++c) {
         const int variable = variables.empty() ? -1 : variables[c];
         if (direct) {
+          if (part == 0 && !collective) continue;
           write_block(columns[c], variable, {transport_.rank(), done}, values_[c]);
         } else {
           gather_and_write(columns[c], variable, done, values_[c]);
@@ -170,14 +178,14 @@ class ColumnWriter {
 
 /// Creates the temporary parcel file on the ranks that write: all together if the library is parallel, else rank 0. Collective.
 /// @param alone  true if rank 0 must write alone
-std::optional<NcFile> create_temporary(const std::string& temporary, const std::string& shown, bool alone,
-                                       comm::Transport& transport) {
-  std::optional<NcFile> file;
+std::shared_ptr<NcFile> create_temporary(const std::string& temporary, const std::string& shown, bool alone,
+                                         comm::Transport& transport) {
+  std::shared_ptr<NcFile> file;
   if (transport.size() > 1 && !alone && comm::netcdf_is_parallel(transport)) {
-    file.emplace(NcFile::create(temporary, shown, transport));
+    file = std::make_shared<NcFile>(NcFile::create(temporary, shown, transport));
   } else {
     comm::agree(transport, [&] {
-      if (transport.rank() == 0) file.emplace(NcFile::create(temporary, shown));
+      if (transport.rank() == 0) file = std::make_shared<NcFile>(NcFile::create(temporary, shown));
     });
   }
   return file;
@@ -202,7 +210,7 @@ void check_writable(const std::string& path, const Parcels& parcels, const Decom
       return "cannot write " + path + ": parcel with id " + std::to_string(parcels.id(i));
     });
   });
-  if (transport.size() == 1 && are_surely_valid_ids(parcels)) return;
+  if (are_surely_valid_ids(parcels, transport)) return;
   std::vector<std::int64_t> ids(parcels.size());
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = parcels.id(i);
   check_ids("cannot write " + path, ids, ids, transport);
@@ -276,8 +284,8 @@ void fit_to_file(const std::string& path, Parcels& parcels, const Box& box, cons
   });
 }
 
-// Writing of a parcel file: all processes together if the library is parallel, else through rank 0; the file appears
-// when it is complete. Collective.
+// Writing of a parcel file: all processes together if the library is parallel, threads in turns, else through rank 0; the file
+// appears when it is complete. Collective.
 void write_parcels(const std::string& name, const Parcels& parcels, const Decomposition& decomposition, double time,
                    comm::Transport& transport, const FileMetadata& from) {
   const OutputName output_name = parse_output_name(name, from);
@@ -308,7 +316,7 @@ void write_parcels(const std::string& name, const Parcels& parcels, const Decomp
   comm::SharedOutput output(path, transport,
                             file_bytes(layout, chunk_lengths(list, layout.total()), metadata_bytes(metadata.root)),
                             OutputFile::Opened::by_name);
-  std::optional<NcFile> file = create_temporary(output.name(), path, has_text_variables(metadata.root), transport);
+  std::shared_ptr<NcFile> file = create_temporary(output.name(), path, has_text_variables(metadata.root), transport);
   output.hold_room();
   DefinedVariables defined;
   comm::agree(transport, [&] {
@@ -317,16 +325,24 @@ void write_parcels(const std::string& name, const Parcels& parcels, const Decomp
     if (file->collective()) make_collective(*file, defined);
   });
 
-  ColumnWriter writer(file ? &*file : nullptr, defined, layout, transport);
+  if (transport.size() > 1 &&
+      !transport.capabilities().processes) {  // threads write into one file, each its own parcels
+    file = share_file(file, transport);
+    defined.columns = comm::broadcast_from_first(transport, defined.columns);
+  }
+
+  ColumnWriter writer(file.get(), defined, layout, transport);
   comm::agree(transport, [&] { writer.write_metadata_values(time, decomposition, metadata); });
   writer.write_columns(list, defined.columns, parcels);
-  comm::agree(transport, [&] {
+  const auto with_free_space = [&](const auto& call) {
     try {
-      writer.close();
+      call();
     } catch (const InputError& e) {
       throw InputError(e.what() + free_space_note(path));
     }
-  });
+  };
+  comm::agree(transport, [&] { with_free_space([&] { writer.check(); }); });
+  comm::agree(transport, [&] { with_free_space([&] { writer.close(); }); });
   output.commit();
 }
 
