@@ -50,7 +50,7 @@ def euclidean_tree(points: Any, *, min_samples: int = 1, box: Any = None, period
     ranks
         Number of ranks that are threads of this process, without `comm`.
     threads
-        Number of threads of each rank in the search for neighbours.
+        Number of threads of each rank in the searches for neighbours and for least edges.
     model
         Communication model; "auto" measures the models.
     most_distances

@@ -56,34 +56,32 @@ HWY_INLINE std::uint32_t select_queries(const FilterQueries& lists, int axes, do
   return count;
 }
 
-/// Returns a vector moved up by one lane, with `first` in the lowest.
-template <class Tag, class T>
-HWY_INLINE hn::Vec<Tag> shift_up(Tag tag, hn::Vec<Tag> v, T first) {
-  const hn::RebindToSigned<Tag> i;
-  const auto below = hn::Max(hn::Sub(hn::Iota(i, 0), hn::Set(i, 1)), hn::Zero(i));
-  return hn::IfThenElse(hn::FirstN(tag, 1), hn::Set(tag, first),
-                        hn::TableLookupLanes(v, hn::IndicesFromVec(tag, below)));
-}
+/// Least filtered distances of a query, ascending over the lanes of vectors that hold `keep` or more together.
+template <std::uint32_t kVectors>
+struct LeastDistances {
+  VF part[kVectors];
 
-/// Inserts a candidate into the ascending list of a query; the last one drops out.
-HWY_INLINE void insert(float* distance2, std::uint32_t* point, float d2, std::uint32_t number) {
-  // From the last vector to the first, without branches: entries above d2 move up by a lane.
-  const F f;
-  const U u;
-  const auto lanes = static_cast<std::uint32_t>(hn::Lanes(f));
-  const VF x = hn::Set(f, d2);
-  for (std::uint32_t at = kFilterSlots; at > 0;) {
-    at -= lanes;
-    const VF here = hn::Load(f, distance2 + at);
-    const auto old = hn::Load(u, point + at);
-    const VF below = shift_up(f, here, at > 0 ? distance2[at - 1] : -1.0F);
-    const auto old_below = shift_up(u, old, at > 0 ? point[at - 1] : 0U);
-    const auto moves = hn::RebindMask(u, hn::Lt(x, below));
-    const auto stays = hn::RebindMask(u, hn::Le(here, x));
-    hn::Store(hn::Min(here, hn::Max(below, x)), f, distance2 + at);
-    hn::Store(hn::IfThenElse(stays, old, hn::IfThenElse(moves, old_below, hn::Set(u, number))), u, point + at);
+  HWY_INLINE explicit LeastDistances(const float* from) {
+    for (std::uint32_t i = 0; i < kVectors; ++i) part[i] = hn::Load(F(), from + i * hn::Lanes(F()));
   }
-}
+  HWY_INLINE void store(float* to) const {
+    for (std::uint32_t i = 0; i < kVectors; ++i) hn::Store(part[i], F(), to + i * hn::Lanes(F()));
+  }
+  /// Inserts a distance; the last one drops out. Without branches: those above it move up by a lane.
+  HWY_INLINE void insert(float d2) {
+    const F f;
+    const hn::RebindToSigned<F> i;
+    const auto lane = hn::Iota(i, 0);
+    const auto below = hn::IndicesFromVec(f, hn::Max(hn::Sub(lane, hn::Set(i, 1)), hn::Zero(i)));
+    const auto last = hn::IndicesFromVec(f, hn::Set(i, static_cast<std::int32_t>(hn::Lanes(f)) - 1));
+    const VF x = hn::Set(f, d2);
+    for (std::uint32_t p = kVectors; p-- > 0;) {
+      const VF before = p > 0 ? hn::TableLookupLanes(part[p - (p > 0)], last) : hn::Zero(f);
+      const VF up = hn::IfThenElse(hn::FirstN(f, 1), before, hn::TableLookupLanes(part[p], below));
+      part[p] = hn::Min(part[p], hn::Max(up, x));
+    }
+  }
+};
 
 /// Leaf that filter_leaf() adds, with the coordinates of its points.
 struct AddedLeaf {
@@ -91,24 +89,34 @@ struct AddedLeaf {
   const float* axis;  // coordinates of the first axis; those of others follow every leaf.room
 };
 
-/// Inserts those of a vector of candidates, from `at` of the leaf on, that are within the limit into the list of query q.
-HWY_INLINE void insert_near(FilterLists& lists, std::uint32_t q, const AddedLeaf& from, std::uint32_t at,
+/// Appends those of a vector of points, from `at` of the leaf on, that are within the limit to the candidates of query q.
+template <std::uint32_t kVectors>
+HWY_INLINE void append_near(FilterLists& lists, std::uint32_t q, const AddedLeaf& from, std::uint32_t at,
                             VF distances) {
   const F f;
-  alignas(64) float d2[16];
-  float limit = lists.limit[q];
-  std::uint32_t bits = mask_bits(hn::Le(distances, hn::Set(f, limit)));
+  std::uint32_t bits = mask_bits(hn::Le(distances, hn::Set(f, lists.limit[q])));
+  // Neither padding nor the query itself: only its own leaf has it.
+  if (from.leaf.count - at < hn::Lanes(f)) bits &= (1U << (from.leaf.count - at)) - 1;
+  const std::uint32_t first = from.leaf.begin + at;
+  const std::uint32_t self = lists.first + q - first;
+  if (self < hn::Lanes(f)) bits &= ~(1U << self);
   if (bits == 0) return;
+  if (lists.size[q] + hn::Lanes(f) > kFilterRoom && lists.remove_far(q) + hn::Lanes(f) > kFilterRoom) {
+    lists.full = true;
+    return;
+  }
+  alignas(64) float d2[16];
   hn::Store(distances, f, d2);
-  float* const list = lists.distance2[q];
+  LeastDistances<kVectors> least(lists.best[q]);
+  Candidate* to = lists.candidates[q] + lists.size[q];
   for (; bits != 0; bits &= bits - 1) {
     const auto lane = static_cast<std::uint32_t>(__builtin_ctz(bits));
-    const std::uint32_t number = from.leaf.begin + at + lane;
-    if (at + lane >= from.leaf.count || !(d2[lane] <= limit) || number == lists.first + q) continue;
-    insert(list, lists.point[q], d2[lane], number);
-    limit = lists.limit_above(list[lists.keep - 1]);
+    *to++ = {d2[lane], first + lane};
+    least.insert(d2[lane]);
   }
-  lists.limit[q] = limit;
+  least.store(lists.best[q]);
+  lists.size[q] = static_cast<std::uint32_t>(to - lists.candidates[q]);
+  lists.limit[q] = lists.limit_above(lists.best[q][lists.keep - 1]);
 }
 
 /// Filter coordinates of a group of queries relative to the leaf that is added, by axis.
@@ -191,13 +199,20 @@ void FilterLeaf(const FilterPoints& copy, std::size_t number, const double* lowe
   const FilterPoints::Leaf& leaf = copy.leaf(number);
   if (leaf.slack > lists.slack) {
     lists.slack = leaf.slack;
-    for (std::uint32_t q = 0; q < lists.count; ++q)
-      lists.limit[q] = lists.limit_above(lists.distance2[q][lists.keep - 1]);
+    for (std::uint32_t q = 0; q < lists.count; ++q) lists.limit[q] = lists.limit_above(lists.best[q][lists.keep - 1]);
   }
   const AddedLeaf from{leaf, copy.coordinates(leaf)};
-  compare_leaf(copy, number, lists, near, count, [&](std::uint32_t q, std::uint32_t at, VF distances) HWY_ATTR {
-    insert_near(lists, q, from, at, distances);
-  });
+  const auto compare = [&](auto vectors) HWY_ATTR {
+    compare_leaf(copy, number, lists, near, count, [&](std::uint32_t q, std::uint32_t at, VF distances) HWY_ATTR {
+      append_near<decltype(vectors)::value>(lists, q, from, at, distances);
+    });
+  };
+  constexpr auto kAll = static_cast<std::uint32_t>(kMaxFilterKeep / hn::MaxLanes(F()));
+  constexpr std::uint32_t kHalf = kAll > 1 ? kAll / 2 : 1;
+  if (lists.keep <= kHalf * hn::Lanes(F()))
+    compare(std::integral_constant<std::uint32_t, kHalf>());
+  else
+    compare(std::integral_constant<std::uint32_t, kAll>());
   lists.worst = greatest_limit(lists);
 }
 
@@ -290,8 +305,9 @@ void begin_filter(const LeafPoints& points, const FilterPoints& copy, std::size_
   lists.keep = keep;
   std::fill_n(lists.limit, lists.count, kInfinite);
   lists.worst = kInfinite;
-  std::fill_n(lists.distance2[0], lists.count * kFilterSlots, kInfinite);
-  std::fill_n(lists.point[0], lists.count * kFilterSlots, 0U);
+  std::fill_n(lists.best[0], lists.count * kMaxFilterKeep, kInfinite);
+  std::fill_n(lists.size, lists.count, 0U);
+  lists.full = false;
 }
 
 void OutsideSearch::begin(const LeafPoints& points, const FilterPoints& copy, std::uint32_t leaf,

@@ -104,36 +104,47 @@ class LeafSearch {
     return found;
   }
 
-  /// Selects the nearest neighbours from the lists of the filter by exact distances, (distance, id). @return false if a list may lack
-  /// one
+  /// Selects the nearest neighbours from the candidates of the filter by exact distances, (distance, id). @return false if a list may
+  /// lack one
   [[nodiscard]] bool select_exactly() {
-    // All lists are looked at before the first is written: the search without the filter begins with empty ones.
-    std::array<std::uint32_t, kMaxLeafPoints> sizes;
-    for (std::uint32_t q = 0; q < filter_.count; ++q) {
-      const float* const d2 = filter_.distance2[q];
-      sizes[q] = 0;
-      while (sizes[q] < kFilterSlots && d2[sizes[q]] <= filter_.limit[q]) ++sizes[q];
-      if (sizes[q] == kFilterSlots) return false;
-    }
-    std::array<Neighbour, kFilterSlots> found;
-    for (std::uint32_t q = 0; q < filter_.count; ++q) {
-      const Place<D> at = tree_.at(filter_.first + q);
-      const std::uint32_t size = sizes[q];
-      for (std::uint32_t i = 0; i < size; ++i) {
-        const std::uint32_t u = filter_.point[q][i];
-        const Neighbour next{tree_.metric().distance2(at, tree_.at(u)), tree_.id(u), u};
-        std::uint32_t to = i;
-        for (; to > 0 && next < found[to - 1]; --to) found[to] = found[to - 1];
-        found[to] = next;
-      }
-      double* const distances = lists_.distance2 + static_cast<std::size_t>(q) * keep_;
-      std::uint64_t* const points = lists_.point + static_cast<std::size_t>(q) * keep_;
-      for (std::uint32_t i = 0; i < wanted_; ++i) {
-        distances[i] = found[i].distance2;
-        points[i] = found[i].point;
-      }
-    }
+    // All candidates are counted before the first list is written: the search without the filter begins with empty ones.
+    if (filter_.full) return false;
+    for (std::uint32_t q = 0; q < filter_.count; ++q)
+      if (const std::uint32_t size = filter_.remove_far(q); size < wanted_ || size > kMaxCandidates) return false;
+    for (std::uint32_t q = 0; q < filter_.count; ++q) select_for(q);
     return true;
+  }
+
+  /// Writes the list of nearest neighbours of query q from its candidates.
+  void select_for(std::uint32_t q) {
+    std::array<Neighbour, kMaxFilterKeep + kMaxCandidates> found;
+    const Place<D> at = tree_.at(filter_.first + q);
+    const std::uint32_t size = filter_.size[q];
+    // In the order of filtered distances first, which is that of exact ones up to near ties: a rank is a count of smaller distances,
+    // without branches on the outcomes. Candidates beyond the least distances come last.
+    std::uint32_t last = wanted_;
+    for (std::uint32_t i = 0; i < wanted_; ++i) found[i].point = kNoPoint;
+    for (std::uint32_t i = 0; i < size; ++i) {
+      const auto [filtered, u] = filter_.candidates[q][i];
+      std::uint32_t rank = 0;
+      for (const float least : filter_.best[q]) rank += static_cast<std::uint32_t>(least < filtered);
+      const bool taken = rank >= wanted_ || found[rank].point != kNoPoint;
+      found[taken ? last++ : rank] = {tree_.metric().distance2(at, tree_.at(u)), tree_.id(u), u};
+    }
+    std::uint32_t count = 0;
+    for (std::uint32_t i = 0; i < last; ++i) {
+      if (found[i].point == kNoPoint) continue;
+      const Neighbour next = found[i];
+      std::uint32_t to = count++;
+      for (; to > 0 && next < found[to - 1]; --to) found[to] = found[to - 1];
+      found[to] = next;
+    }
+    double* const distances = lists_.distance2 + static_cast<std::size_t>(q) * keep_;
+    std::uint64_t* const points = lists_.point + static_cast<std::size_t>(q) * keep_;
+    for (std::uint32_t i = 0; i < wanted_; ++i) {
+      distances[i] = found[i].distance2;
+      points[i] = found[i].point;
+    }
   }
 
   /// Candidate for a place in a list, in the order of neighbours.
@@ -145,6 +156,10 @@ class LeafSearch {
       return a.distance2 != b.distance2 ? a.distance2 < b.distance2 : a.id < b.id;
     }
   };
+  static constexpr std::uint32_t kNoPoint = 0xffffffffU;
+
+  // More candidates than this are rare, and compared without the filter in less time than it takes to rank them.
+  static constexpr std::uint32_t kMaxCandidates = 2 * kMaxFilterKeep;
 
   const PointTree<D>& tree_;
   std::uint32_t keep_;                // length of a neighbour list, a multiple of 8
@@ -174,7 +189,8 @@ void detail::AllNeighbours<D>::find(const PointTree<D>& tree, const NeighbourSea
   constexpr std::size_t kOften = 512;
   const auto& leaves = tree.leaves();
   const auto caller = std::this_thread::get_id();
-  const bool filters = search.core == nullptr && search.keep <= kMaxFilterKeep;
+  // Short lists in few dimensions take fewer insertions and exclude more by boxes than the copy and the second look cost.
+  const bool filters = search.core == nullptr && search.keep <= kMaxFilterKeep && (D > 3 || search.keep > 8);
   const FilterPoints copy = filters ? FilterPoints(tree) : FilterPoints();
   std::atomic<std::size_t> done{0};
   share_loop(search.threads, leaves.size(), [&](std::size_t begin, std::size_t end) {

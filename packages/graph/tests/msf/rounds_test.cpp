@@ -184,6 +184,38 @@ TEST(LocalRoundsTest, on_one_rank_make_the_whole_tree_whatever_the_length_of_the
   });
 }
 
+TEST(LocalRoundsTest, make_the_same_tree_on_any_number_of_threads_with_lists_of_any_kind) {
+  test::on_threads(1, [](comm::Transport& t) {
+    const auto expect_tree = [&](const auto& swarm, int min_samples, auto& state, int threads) {
+      state.threads = threads;
+      for (const auto& fold : state.tree.folds()) state.add_edge({0, fold.low, fold.high});
+      (void)local_rounds(state, {});
+      ASSERT_GT(state.tree.leaves().size(), 256U) << "threads share the work";
+      ASSERT_EQ(test::sorted(state.edges), test::compute_tree(swarm, min_samples)) << swarm.name << ' ' << threads;
+    };
+    std::uint64_t seed = 300;
+    for (const auto* shape : {"uniform", "clusters", "lattice"})
+      for (const int threads : {2, 5}) {
+        const int axes = shape == std::string("lattice") ? 8 : 3;
+        const auto swarm = test::make_swarm(shape, axes, 1600, ++seed);
+        auto plain = begun<8>(swarm, 1, 2, t);
+        expect_tree(swarm, 1, plain, threads);
+        auto reach = begun<8>(swarm, 4, 1, t);
+        expect_tree(swarm, 4, reach, threads);
+        // Lists from those of the core distances, which threads convert.
+        auto lists = begun<8>(swarm, 4, 1, t);
+        NearPoints near{7, {}};
+        lists.core = core_squares<8>(lists.tree, 4, threads, nullptr, t, &near);
+        lists.threads = threads;
+        find_reach_lists(lists, near, 5, 4, lists.tree.folds().empty());
+        expect_tree(swarm, 4, lists, threads);
+        if (axes > 3) continue;
+        auto without_filter = begun<3>(swarm, 1, 1, t);
+        expect_tree(swarm, 1, without_filter, threads);
+      }
+  });
+}
+
 TEST(LocalRoundsTest, give_up_the_filter_where_a_far_point_leaves_it_no_digits) {
   test::on_threads(1, [](comm::Transport& t) {
     for (const int min_samples : {1, 4}) {

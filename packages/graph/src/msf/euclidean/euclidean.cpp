@@ -151,6 +151,7 @@ Forest compute_forest(const CheckedPoints& given, comm::Transport& transport, co
   BoruvkaState<D> state;
   state.tree = std::move(ground.tree);
   state.core = std::move(ground.core);
+  state.threads = options.threads;
   std::vector<double> remote_bounds;
   {
     const Report::Scope scope(report, "neighbours", transport);

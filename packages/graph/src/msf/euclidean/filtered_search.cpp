@@ -8,7 +8,8 @@ namespace merganser::msf::euclidean {
 template <std::size_t D>
 class BoruvkaState<D>::FilteredSearch final : public nearest::OutsideSearch {
  public:
-  FilteredSearch(BoruvkaState& state, const std::vector<Key>& ceiling) : state_(state), ceiling_(ceiling) {}
+  FilteredSearch(BoruvkaState& state, Worker& worker, const std::vector<Key>& ceiling)
+      : state_(state), worker_(worker), ceiling_(ceiling) {}
 
   /// Searches for the points of a leaf of the tree that need it, and stores their new bounds.
   /// @return false where the filter cannot tell distances apart; then no bound is stored, but edges that were found are kept
@@ -18,7 +19,7 @@ class BoruvkaState<D>::FilteredSearch final : public nearest::OutsideSearch {
     begin(state_.scan, state_.filter_, state_.filter_.leaf_of(leaf), state_.component.data());
     count_ = 0;
     for (std::uint32_t v = node.begin; v < node.end; ++v) {
-      const Key most = state_.limit(state_.component[v], ceiling_);
+      const Key most = state_.limit(worker_, state_.component[v], ceiling_);
       if (!state_.may_improve(v, most) || state_.has_outside_neighbour(v)) continue;
       pending_[count_++] = v;
       if (state_.core_or_zero(v) <= most.d2) set_limit(v - node.begin, most.d2);
@@ -33,12 +34,12 @@ class BoruvkaState<D>::FilteredSearch final : public nearest::OutsideSearch {
   void offer(std::uint32_t q, std::uint32_t point) override {
     const std::uint32_t v = queries.first + q;
     const std::uint32_t c = state_.component[v];
-    const Key most = state_.limit(c, ceiling_);
+    const Key most = state_.limit(worker_, c, ceiling_);
     const double d2 = state_.weight(v, point);
     if (d2 > most.d2) return;
     const Key k = state_.key(v, point, d2);
     if (!(k < most)) return;
-    state_.best[c] = {k, state_.component[point]};
+    state_.choose(worker_, c, {k, state_.component[point]});
     found_[q] = point;
     for (std::uint32_t i = 0; i < count_; ++i)
       if (state_.component[pending_[i]] == c) lower_limit(pending_[i] - queries.first, d2);
@@ -61,7 +62,7 @@ class BoruvkaState<D>::FilteredSearch final : public nearest::OutsideSearch {
     const std::uint32_t common = state_.node_component[leaf];
     const auto open = [&](std::uint32_t node) { return common == kNone || state_.node_component[node] != common; };
     const auto scan = [&](std::uint32_t near) {
-      ++state_.visits;
+      ++worker_.visits;
       visit(state_.filter_.leaf_of(near), nodes[near].box.lower.data(), nodes[near].box.upper.data());
     };
     if (open(leaf)) scan(leaf);
@@ -69,7 +70,7 @@ class BoruvkaState<D>::FilteredSearch final : public nearest::OutsideSearch {
       const std::uint32_t parent = nodes[child].parent;
       if (!open(parent)) continue;
       visit_leaves(
-          nodes, nodes[parent].right == child ? parent + 1 : nodes[parent].right, state_.todo,
+          nodes, nodes[parent].right == child ? parent + 1 : nodes[parent].right, worker_.todo,
           [&](const Bounds<D>& box) { return metric.distance2(from, box); },
           [&](double d2) { return d2 <= reach() && !queries.blind(); }, open,
           [&](std::uint32_t near, double) { scan(near); });
@@ -80,11 +81,11 @@ class BoruvkaState<D>::FilteredSearch final : public nearest::OutsideSearch {
   /// bound.
   void finish(std::uint32_t v) {
     // Where another point's edge has become the limit, what was found for v before need not be its nearest.
-    const Choice& choice = state_.best[state_.component[v]];
+    const Choice& choice = worker_.best[state_.component[v]];
     const std::uint64_t id = state_.tree.id(v);
-    const Key most = state_.limit(state_.component[v], ceiling_);
+    const Key most = state_.limit(worker_, state_.component[v], ceiling_);
     const std::uint32_t point = found_[v - queries.first];
-    ++state_.searches;
+    ++worker_.searches;
     state_.used[v] = static_cast<std::uint8_t>(state_.keep);
     state_.bound[v] = std::max(state_.bound[v], most.d2);
     const bool best = point != kNone && choice.key == most && (most.low == id || most.high == id) &&
@@ -94,6 +95,7 @@ class BoruvkaState<D>::FilteredSearch final : public nearest::OutsideSearch {
   }
 
   BoruvkaState& state_;
+  Worker& worker_;
   const std::vector<Key>& ceiling_;
   std::array<std::uint32_t, kMaxLeafPoints> pending_;  ///< points of the leaf that search
   std::uint32_t count_ = 0;                            ///< number of those
@@ -108,11 +110,11 @@ class BoruvkaState<D>::FilteredSearch final : public nearest::OutsideSearch {
 };
 
 template <std::size_t D>
-bool BoruvkaState<D>::search_filtered(std::uint32_t leaf, const std::vector<Key>& ceiling) {
-  return FilteredSearch(*this, ceiling).run(leaf);
+bool BoruvkaState<D>::search_filtered(Worker& worker, std::uint32_t leaf, const std::vector<Key>& ceiling) {
+  return FilteredSearch(*this, worker, ceiling).run(leaf);
 }
 
-#define MERGANSER_MEMBER(NAME, D) template bool BoruvkaState<D>::NAME(std::uint32_t, const std::vector<Key>&);
+#define MERGANSER_MEMBER(NAME, D) template bool BoruvkaState<D>::NAME(Worker&, std::uint32_t, const std::vector<Key>&);
 MERGANSER_FOR_AXES(MERGANSER_MEMBER, search_filtered)
 
 }  // namespace merganser::msf::euclidean

@@ -1,5 +1,6 @@
 // Local rounds of Boruvka's algorithm on the points of one rank, and the contraction of chosen edges. A component is contracted
 // only along an edge that is certified: shorter than the distance to any point of another rank.
+#include "merganser/base/parallel.hpp"
 #include "src/msf/euclidean/state.hpp"
 
 namespace merganser::msf::euclidean {
@@ -66,7 +67,9 @@ void apply_contraction(BoruvkaState<D>& state, const Contraction& made, const Ke
     if (made.keeps[c] != 0) state.add_edge(key(c));
     if (!least_remote.empty()) renamed[made.renamed[c]] = std::min(renamed[made.renamed[c]], least_remote[c]);
   }
-  for (auto& c : state.component) c = made.renamed[c];
+  share_loop(state.threads, state.component.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t v = begin; v < end; ++v) state.component[v] = made.renamed[state.component[v]];
+  });
   state.components = made.components;
   least_remote = std::move(renamed);
 }

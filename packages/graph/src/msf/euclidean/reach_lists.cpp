@@ -1,4 +1,5 @@
 // Neighbour lists by mutual reachability distances, from the lists of nearest points that gave the core distances.
+#include "merganser/base/parallel.hpp"
 #include "src/msf/euclidean/state.hpp"
 
 namespace merganser::msf::euclidean {
@@ -21,8 +22,7 @@ class ReachLists {
   ReachLists(BoruvkaState<D>& state, const NearPoints& near, std::uint32_t within)
       : state_(state), keep_(near.keep), within_(within) {}
 
-  /// Writes the list of point v, whose nearest points are `near`, over the first `state.keep` entries from `to` on, which may be those
-  /// of v or of points before it.
+  /// Writes the list of point v, whose nearest points are `near`, to the first `state.keep` entries from `to` on.
   void convert(std::uint32_t v, const std::uint32_t* near, std::uint32_t* to) {
     // A point that is not in the list is not before its last entry by (distance, id), and its weight is not below its distance. So
     // what is not after the last entry's distance and id is in the list, and the order of that is final.
@@ -84,15 +84,20 @@ void find_reach_lists(BoruvkaState<D>& state, NearPoints& near, int neighbours, 
   state.nearest.resize(n);
   state.component.resize(n);
   state.components = n;
-  // In place: a list is not longer than the one that it is made of.
+  // In place: a list is not longer than the one that it is made of. Gaps between lists are closed when all are done.
   state.list = std::move(near.point);
-  std::array<std::uint32_t, NearPoints::kMax> row;
-  ReachLists<D> lists(state, near, alone ? samples - 1 : 0);
-  for (std::uint32_t v = 0; v < n; ++v) {
-    std::copy_n(state.list.begin() + static_cast<std::ptrdiff_t>(std::size_t{v} * near.keep), near.keep, row.begin());
-    lists.convert(v, row.data(), state.list.data() + std::size_t{v} * state.keep);
-    state.component[v] = v;
-  }
+  share_loop(state.threads, n, [&](std::size_t begin, std::size_t end) {
+    std::array<std::uint32_t, NearPoints::kMax> row;
+    ReachLists<D> lists(state, near, alone ? samples - 1 : 0);
+    for (std::size_t v = begin; v < end; ++v) {
+      std::uint32_t* const at = state.list.data() + v * near.keep;
+      std::copy_n(at, near.keep, row.begin());
+      lists.convert(static_cast<std::uint32_t>(v), row.data(), at);
+      state.component[v] = static_cast<std::uint32_t>(v);
+    }
+  });
+  for (std::size_t v = 1; v < n; ++v)
+    std::copy_n(state.list.data() + v * near.keep, state.keep, state.list.data() + v * state.keep);
   state.list.resize(static_cast<std::size_t>(n) * state.keep);
   near = {};
 }

@@ -2,6 +2,7 @@
 /// State of Boruvka's rounds on the points of one rank: components, neighbour lists and bounds, and the search for the nearest
 /// point of another component.
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -59,6 +60,7 @@ struct BoruvkaState {
   std::vector<double> core;  ///< by point: squared core distance, followed by 16 zeros; empty: plain distances
   nearest::LeafPoints scan;  ///< view of the tree's points for scans of leaves
 
+  int threads = 1;                  ///< threads that share the rounds
   std::uint32_t keep = 0;           ///< length of a neighbour list
   std::vector<std::uint32_t> list;  ///< `keep` neighbours of each point in order, kNone where there are no more
   std::vector<std::uint8_t> used;   ///< entries of each list that are passed: in the point's own component
@@ -77,7 +79,7 @@ struct BoruvkaState {
 
   std::vector<double> least_bound;        ///< by node, for leaves: lower bound of the bounds of its points
   std::vector<std::uint8_t> spent;        ///< by node, for leaves: 1 where a point's list had no outside neighbour left
-  mutable std::vector<Visit> todo;        ///< stack of nodes that a tree search has yet to visit
+  mutable std::vector<Visit> todo;        ///< stack of nodes that search() has yet to visit
   std::vector<double> node_bound;         ///< by node of one component: lower bound of the distance to others
   std::vector<std::uint32_t> node_round;  ///< by node: the round in which node_bound was computed
   std::uint32_t round = 0;                ///< number of the Boruvka round
@@ -100,8 +102,6 @@ struct BoruvkaState {
 
   /// Advances point v to the next neighbour of its list that is in another component, as `nearest`. @return false if there is none
   bool advance(std::uint32_t v);
-  /// Replaces the best edge of the component of point v by that from v to its nearest neighbour, if that is less.
-  void offer_edge(std::uint32_t v);
   /// First half of a Boruvka round: computes the best edges of components from the neighbour lists of points, without tree
   /// searches.
   void choose_from_lists();
@@ -125,38 +125,81 @@ struct BoruvkaState {
   void add_edge(const Key& key);
 
  private:
-  /// Returns the key that an edge out of component c must precede to be chosen: the lesser of its best edge and its ceiling.
-  [[nodiscard]] Key limit(std::uint32_t c, const std::vector<Key>& ceiling) const {
-    return !ceiling.empty() && ceiling[c] < best[c].key ? ceiling[c] : best[c].key;
-  }
-  /// Counts into node_needs the points below each node whose nearest point of another component must be searched in this round.
-  void count_needs(const std::vector<Key>& ceiling);
-  /// Recomputes least_bound of a leaf of the tree, the least bound of its points.
-  void update_least_bound(std::uint32_t leaf);
-  // Stages of search_where_needed(): descent of the tree, with bounds of nodes of one component, down to the points.
-  [[nodiscard]] double distance_out(std::uint32_t node, double most) const;
-  [[nodiscard]] bool cannot_improve(std::uint32_t node, const std::vector<Key>& ceiling);
-  void search_below(std::uint32_t node, const std::vector<Key>& ceiling);
-  /// Searches the tree for the nearest point of another component to point v, within the limit, and stores the result.
-  void search_from(std::uint32_t v, const Key& limit);
-  bool gather_near(std::uint32_t leaf, double most);
-  void search_for_leaf(std::uint32_t leaf, const std::vector<Key>& ceiling);
-  [[nodiscard]] Found search_near(const Seeker<D>& seeker, const Key& limit);
-  void search_leaf(std::uint32_t leaf, const Seeker<D>& seeker, Key& least, Found& found) const;
-  void record_found(std::uint32_t v, const Found& found, const Key& limit);
-  /// Searches for the nearest points of other components to all points of a leaf that need it, together, with the single-precision
-  /// filter. @return false where the filter was given up; then what it found is kept, and the points are yet to be searched for
-  [[nodiscard]] bool search_filtered(std::uint32_t leaf, const std::vector<Key>& ceiling);
-  class FilteredSearch;
-
-  /// Result of gather_near(): leaves near the leaf for whose points searches are made, with their boxes as a structure of arrays.
+  /// Leaves near a leaf for whose points searches are made, as gather_near() finds them, with their boxes as a structure of arrays.
   struct NearLeaves {
     std::vector<std::uint32_t> leaf;           ///< numbers of the leaves in the tree
     std::array<std::vector<double>, D> lower;  ///< by axis and leaf: lower end of the box
     std::array<std::vector<double>, D> upper;  ///< by axis and leaf: upper end of the box
     std::vector<double> d2;                    ///< by leaf: squared distance of its box to the present seeker
   };
-  NearLeaves near_;
+  /// Memory of one thread of a round: all that it changes besides the points and nodes that are its own.
+  struct Worker {
+    std::vector<Choice> own;    ///< choices of this thread, where there are several threads
+    Choice* best = nullptr;     ///< by component: least edge out of it that this thread knows
+    std::vector<Visit> todo;    ///< stack of nodes that a tree search has yet to visit
+    NearLeaves near;            ///< leaves near the leaf that is searched for
+    std::int64_t searches = 0;  ///< number of tree searches
+    std::int64_t visits = 0;    ///< number of pairs of leaves that searches with the filter compared
+  };
+  /// Calls body(worker) on threads of this round, each with a worker that has all best edges, and joins the best edges that they have
+  /// found. @param work  number of independent parts of the work, few of which are left to the calling thread
+  void with_workers(std::size_t work, const std::function<void(Worker&)>& body);
+
+  /// Returns an upper bound of the compared value of the best edge of component c over all threads.
+  [[nodiscard]] double least_of(const Worker& worker, std::uint32_t c) const {
+    const double own = worker.best[c].key.d2;
+    return least_.empty() ? own : std::min(own, std::atomic_ref(least_[c]).load(std::memory_order_relaxed));
+  }
+  /// Returns the key that an edge out of component c must precede to be chosen: the lesser of its best edge and its ceiling. Of the best
+  /// edge of another thread only the compared value is known, so edges of the same value are not excluded.
+  [[nodiscard]] Key limit(const Worker& worker, std::uint32_t c, const std::vector<Key>& ceiling) const {
+    const Key& own = worker.best[c].key;
+    const double least = least_of(worker, c);
+    const Key known = least < own.d2 ? Key{least} : own;
+    return !ceiling.empty() && ceiling[c] < known ? ceiling[c] : known;
+  }
+  /// Makes an edge of component c the best one that a thread knows, and tells the other threads its compared value.
+  void choose(Worker& worker, std::uint32_t c, const Choice& choice) {
+    worker.best[c] = choice;
+    if (least_.empty()) return;
+    const std::atomic_ref least(least_[c]);
+    double known = least.load(std::memory_order_relaxed);
+    while (choice.key.d2 < known && !least.compare_exchange_weak(known, choice.key.d2, std::memory_order_relaxed)) {
+    }
+  }
+  /// Replaces the best edge of the component of point v by that from v to its nearest neighbour, if that is less.
+  void offer_edge(Worker& worker, std::uint32_t v);
+  /// Advances the points of a leaf whose bounds are low enough along their lists, and offers the edges to their nearest neighbours.
+  void choose_from_leaf(Worker& worker, std::uint32_t leaf);
+  /// Counts into node_needs the points below each node whose nearest point of another component must be searched in this round.
+  void count_needs(const std::vector<Key>& ceiling);
+  /// Recomputes least_bound of a leaf of the tree, the least bound of its points.
+  void update_least_bound(std::uint32_t leaf);
+  // Stages of search_where_needed(): descent of the tree, with bounds of nodes of one component, down to the points.
+  [[nodiscard]] double distance_out(Worker& worker, std::uint32_t node, double most) const;
+  [[nodiscard]] bool cannot_improve(Worker& worker, std::uint32_t node, const std::vector<Key>& ceiling);
+  /// Returns whether points below a node must search in this round.
+  [[nodiscard]] bool needs_search(Worker& worker, std::uint32_t node, const std::vector<Key>& ceiling);
+  void search_below(Worker& worker, std::uint32_t node, const std::vector<Key>& ceiling);
+  /// Returns disjoint nodes with all points that must search, for several threads.
+  [[nodiscard]] std::vector<std::uint32_t> divide_search(const std::vector<Key>& ceiling);
+  /// Searches the tree as search() does, with the stack of a thread.
+  [[nodiscard]] Found search_tree(std::vector<Visit>& stack, const Seeker<D>& seeker, const Key& limit) const;
+  /// Searches the tree for the nearest point of another component to point v, within the limit, and stores the result.
+  void search_from(Worker& worker, std::uint32_t v, const Key& limit);
+  bool gather_near(Worker& worker, std::uint32_t leaf, double most) const;
+  void search_for_leaf(Worker& worker, std::uint32_t leaf, const std::vector<Key>& ceiling);
+  [[nodiscard]] Found search_near(NearLeaves& near, const Seeker<D>& seeker, const Key& limit) const;
+  void search_leaf(std::uint32_t leaf, const Seeker<D>& seeker, Key& least, Found& found) const;
+  void record_found(Worker& worker, std::uint32_t v, const Found& found, const Key& limit);
+  /// Searches for the nearest points of other components to all points of a leaf that need it, together, with the single-precision
+  /// filter. @return false where the filter was given up; then what it found is kept, and the points are yet to be searched for
+  [[nodiscard]] bool search_filtered(Worker& worker, std::uint32_t leaf, const std::vector<Key>& ceiling);
+  class FilteredSearch;
+
+  std::vector<Worker> workers_;  ///< threads of a round, with their memory
+  mutable std::vector<double>
+      least_;  ///< by component: compared value of the best edge that any thread knows; empty: one thread
   nearest::FilterPoints
       filter_;                ///< single-precision copy of the points, once searches need it; empty: they do without
   bool filter_made_ = false;  ///< `filter_` is what it will be

@@ -1,0 +1,123 @@
+// First half of a round of Boruvka's algorithm: least edges from the neighbour lists of points; and the threads of both halves.
+#include <utility>
+
+#include "merganser/base/parallel.hpp"
+#include "src/msf/euclidean/state.hpp"
+
+namespace merganser::msf::euclidean {
+
+// Fork and join of the threads of a round: each works on choices of its own, since components lie across the parts of threads.
+template <std::size_t D>
+void BoruvkaState<D>::with_workers(std::size_t work, const std::function<void(Worker&)>& body) {
+  constexpr std::size_t kMinWork = 256;  // less work costs less than threads
+  const auto team = static_cast<std::size_t>(work < kMinWork ? 1 : threads);
+  workers_.resize(std::max(workers_.size(), team));
+  least_.clear();
+  if (team > 1)
+    for (const Choice& choice : best) least_.push_back(choice.key.d2);
+  workers_[0].best = best.data();
+  in_parallel(static_cast<int>(team), [&](int t) {
+    Worker& worker = workers_[static_cast<std::size_t>(t)];
+    if (t > 0) {
+      worker.own = best;
+      worker.best = worker.own.data();
+    }
+    body(worker);
+  });
+  for (Worker& worker : workers_) {
+    searches += std::exchange(worker.searches, 0);
+    visits += std::exchange(worker.visits, 0);
+  }
+  share_loop(static_cast<int>(team), best.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t t = 1; t < team; ++t)
+      for (std::size_t c = begin; c < end; ++c)
+        if (workers_[t].own[c].key < best[c].key) best[c] = workers_[t].own[c];
+  });
+}
+
+// Step along the neighbour list of a point, past neighbours that have come into the point's own component.
+template <std::size_t D>
+bool BoruvkaState<D>::advance(std::uint32_t v) {
+  // `used` only grows: components only grow, so that a neighbour in the own component stays there.
+  const std::uint32_t mine = component[v];
+  const std::uint32_t* const row = list.data() + static_cast<std::size_t>(v) * keep;
+  while (used[v] < keep) {
+    const std::uint32_t next = row[used[v]];
+    if (next == kNone) {  // the list has all points
+      used[v] = static_cast<std::uint8_t>(keep);
+      bound[v] = kInfinity;
+      nearest[v] = v;
+      return false;
+    }
+    if (component[next] != mine) {
+      nearest[v] = next;
+      bound[v] = weight(v, next);
+      return true;
+    }
+    if (++used[v] == keep) {
+      nearest[v] = next;
+      bound[v] = weight(v, next);
+    }
+  }
+  return false;
+}
+
+template <std::size_t D>
+void BoruvkaState<D>::offer_edge(Worker& worker, std::uint32_t v) {
+  // The distance alone decides in nearly all cases; the key, which reads ids, breaks ties.
+  const Choice& choice = worker.best[component[v]];
+  if (bound[v] > choice.key.d2) return;
+  const Key k = key(v, nearest[v], bound[v]);
+  if (k < choice.key) choose(worker, component[v], {k, component[nearest[v]]});
+}
+
+// First half of a Boruvka round, local or global: the least edges that this rank's neighbour lists alone give. Local.
+template <std::size_t D>
+void BoruvkaState<D>::choose_from_lists() {
+  // From the leaves' stored bounds and lists alone; what these do not decide is left to search_where_needed().
+  best.assign(components, {});
+  node_component.resize(tree.nodes().size(), kNone);
+  least_bound.resize(tree.nodes().size(), 0);
+  spent.resize(tree.nodes().size(), 1);
+  const auto& leaves = tree.leaves();
+  constexpr std::size_t kPiece = 64;
+  std::atomic<std::size_t> next{0};
+  with_workers(leaves.size(), [&](Worker& worker) {
+    for (std::size_t i = next.fetch_add(kPiece); i < leaves.size(); i = next.fetch_add(kPiece))
+      for (std::size_t at = i; at < std::min(i + kPiece, leaves.size()); ++at) choose_from_leaf(worker, leaves[at]);
+  });
+}
+
+template <std::size_t D>
+void BoruvkaState<D>::choose_from_leaf(Worker& worker, std::uint32_t leaf) {
+  const auto& node = tree.nodes()[leaf];
+  // In a leaf of one component whose least bound is above the component's best edge, no point can improve it.
+  if (node_component[leaf] != kNone && least_bound[leaf] > least_of(worker, component[node.begin])) return;
+  std::uint8_t within = 0;
+  for (std::uint32_t v = node.begin; v < node.end; ++v) {
+    if (bound[v] > least_of(worker, component[v])) continue;
+    if (has_outside_neighbour(v) || advance(v))
+      offer_edge(worker, v);
+    else
+      within = 1;
+  }
+  spent[leaf] = within;
+  update_least_bound(leaf);
+}
+
+template <std::size_t D>
+void BoruvkaState<D>::update_least_bound(std::uint32_t leaf) {
+  const auto& node = tree.nodes()[leaf];
+  least_bound[leaf] = *std::min_element(bound.begin() + node.begin, bound.begin() + node.end);
+}
+
+#define MERGANSER_MEMBERS(UNUSED, D)                                                             \
+  template void BoruvkaState<D>::with_workers(std::size_t, const std::function<void(Worker&)>&); \
+  template bool BoruvkaState<D>::advance(std::uint32_t);                                         \
+  template void BoruvkaState<D>::offer_edge(Worker&, std::uint32_t);                             \
+  template void BoruvkaState<D>::choose_from_lists();                                            \
+  template void BoruvkaState<D>::choose_from_leaf(Worker&, std::uint32_t);                       \
+  template void BoruvkaState<D>::update_least_bound(std::uint32_t);
+MERGANSER_FOR_AXES(MERGANSER_MEMBERS, )
+
+}  // namespace merganser::msf::euclidean
