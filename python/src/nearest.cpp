@@ -79,8 +79,9 @@ void gather_fitted_points(PointSearch& task, bool here, comm::Transport& transpo
   interrupt.watch(report);
   const RowRange share = local_rows(task.points.shape(0), here, transport);
   const auto set = select_points(task.points, task.ids, task.space, share);
-  auto gathered = task.tree ? msf::gather_points(set, share_of(task.tree->cores(), share), transport, task.options.alpha)
-                            : msf::gather_points(set, transport, task.options, report);
+  auto gathered = task.tree
+                      ? msf::gather_points(set, share_of(task.tree->cores(), share), transport, task.options.alpha)
+                      : msf::gather_points(set, transport, task.options, report);
   if (transport.rank() == 0 || !here) task.gathered = std::move(gathered);
 }
 
@@ -92,8 +93,9 @@ std::shared_ptr<msf::GatheredPoints> gather_points(const std::shared_ptr<Team>& 
                                                    int min_samples, double alpha, int threads,
                                                    std::int64_t most_distances, nb::object forecast,
                                                    std::shared_ptr<ForestObject> tree) {
-  const auto task = make_task(std::move(points), std::move(ids),
-                              {metric, min_samples, threads, most_distances, std::move(forecast), angle, periodic, alpha});
+  const auto task =
+      make_task(std::move(points), std::move(ids),
+                {metric, min_samples, threads, most_distances, std::move(forecast), angle, periodic, alpha});
   task->tree = std::move(tree);
   run_with_forecast(*task->ask, [&] {
     team->run([task, here = team->is_local()](comm::Transport& transport, const Interrupt& interrupt) {

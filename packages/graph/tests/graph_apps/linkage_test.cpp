@@ -182,7 +182,8 @@ TEST(Linkage, divides_distances_and_takes_clusters_by_birth_and_life) {
   std::string heights;
   for (std::string a, b, height, size; rows >> a >> b >> height >> size;) heights += height + " ";
   EXPECT_EQ(heights, "1 1 1 1 2 ");  // core distances 1; 8 / 4
-  for (const Arguments& bad : {Arguments{"--persistence", "-1"}, Arguments{"--epsilon-max=-1"}, Arguments{"--alpha", "0"}})
+  for (const Arguments& bad :
+       {Arguments{"--persistence", "-1"}, Arguments{"--epsilon-max=-1"}, Arguments{"--alpha", "0"}})
     EXPECT_EQ(run(Arguments{"linkage", "--points", points, "--method", "hdbscan"} + bad).code, 2);
 }
 

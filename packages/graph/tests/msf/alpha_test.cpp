@@ -23,8 +23,8 @@ struct Weights {
     const auto cores = compute_cores(swarm, samples);
     for (std::size_t p = 0; p < count; ++p)
       for (std::size_t q = 0; q < count; ++q)
-        weight[p * count + q] = std::max({swarm.weight(swarm.compared(p, q)) / alpha, swarm.weight(cores[p]),
-                                          swarm.weight(cores[q])});
+        weight[p * count + q] =
+            std::max({swarm.weight(swarm.compared(p, q)) / alpha, swarm.weight(cores[p]), swarm.weight(cores[q])});
   }
   [[nodiscard]] double at(std::size_t p, std::size_t q) const { return weight[p * count + q]; }
   /// The ascending weights of a minimum spanning tree, which are those of all of them.

@@ -27,10 +27,7 @@ class ForestObject final : public OverTransport {
   static constexpr const char* kKind = "forest";
   ForestObject(std::shared_ptr<TransportObject> transport, msf::Forest found, ReachOptions reach = {},
                std::vector<double> core_distances = {})
-      : OverTransport(std::move(transport)),
-        forest(std::move(found)),
-        of(reach),
-        cores(std::move(core_distances)) {
+      : OverTransport(std::move(transport)), forest(std::move(found)), of(reach), cores(std::move(core_distances)) {
     edges.reserve(forest.edges.size());
     for (const auto& e : forest.edges)
       edges.push_back({e.low, e.high, graphs::weight_from_bits(forest.kind, e.weight)});
@@ -39,7 +36,8 @@ class ForestObject final : public OverTransport {
   const msf::Forest forest;    ///< this rank's share of the forest
   std::vector<mg_edge> edges;  ///< its edges, with weights as double
   const ReachOptions of;       ///< how the weights of a forest of points were made
-  const std::vector<double> cores;  ///< core distances of this rank's points, in the caller's order; none with plain distances
+  const std::vector<double>
+      cores;  ///< core distances of this rank's points, in the caller's order; none with plain distances
 };
 
 // mg_linkage_merges() returns the merges of a dendrogram in place, as records of the C interface.
@@ -120,11 +118,11 @@ msf::ForestOptions to_options(const mg_forest_options* given) {
 }
 
 /// Checks that options of mg_linkage_sequential() are those of the forest. @throws UsageError for others, and for a forest of a graph
-void check_same(const ReachOptions& of, const msf::EuclideanOptions& how) {
+void check_reach_options(const ReachOptions& of, const msf::EuclideanOptions& how) {
   if (of.min_samples == 0) throw UsageError("forest: of a graph; allowed: of mg_forest_of_points()");
   if (how.min_samples != of.min_samples)
-    throw UsageError("options: min_samples: " + std::to_string(how.min_samples) + "; allowed: " +
-                     std::to_string(of.min_samples) + ", as of the forest");
+    throw UsageError("options: min_samples: " + std::to_string(how.min_samples) +
+                     "; allowed: " + std::to_string(of.min_samples) + ", as of the forest");
   if (how.alpha != of.alpha)
     throw UsageError("options: alpha: " + number_text(how.alpha) + "; allowed: " + number_text(of.alpha) +
                      ", as of the forest");
@@ -252,7 +250,7 @@ int mg_linkage_sequential(mg_forest* forest, int dimension, const double* coordi
       const auto record = read_options(options, "options", offsetof(mg_tree_options, metric));  // in the first version
       how = to_options(record);
       points = to_point_set(dimension, coordinates, ids, count, record);
-      check_same(object.of, how);
+      check_reach_options(object.of, how);
     });
     const msf::GatheredPoints gathered = msf::gather_points(points, object.cores, transport, how.alpha);
     const msf::Forest all = msf::gather_forest(object.forest, transport);
