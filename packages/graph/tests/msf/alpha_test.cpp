@@ -73,9 +73,9 @@ TEST(AlphaTest, trees_have_the_weights_of_the_definition_and_one_answer_on_any_r
   for (const auto metric : {msf::Distance::euclidean, msf::Distance::manhattan, msf::Distance::chebyshev})
     for (const int dimension : {1, 3, 6, 19})
       for (const auto* shape : {"uniform", "lattice", "heaps"})
-        for (const int samples : {1, 2, 5, 20})
+        for (const int samples : {1, 5, 20})
           for (const double alpha : {0.25, 0.8, 1.0, 1.3, 3.0}) {
-            Swarm swarm = make_swarm(shape, dimension, 110, ++seed);
+            Swarm swarm = make_swarm(shape, dimension, 70, ++seed);
             swarm.space.metric = metric;
             if (dimension == 3) swarm.space.periods = {{1, 0, 1}};
             SCOPED_TRACE(swarm.name + " " + msf::distances().name(metric) + " " + std::to_string(samples) + " alpha " +
@@ -100,7 +100,7 @@ TEST(AlphaTest, trees_have_the_weights_of_the_definition_and_one_answer_on_any_r
                 EXPECT_EQ(sorted(gathered(forest.edges, t)), first) << many << " ranks";
               });
           }
-  EXPECT_GT(differ, 300);
+  EXPECT_GT(differ, 200);
 }
 
 TEST(AlphaTest, edges_of_equal_weight_come_in_the_order_of_prims_algorithm_on_all_pairs) {
