@@ -1,5 +1,5 @@
-"""The thirty sets of test_beside_hdbscan.py over the ranks of an MPI: every attribute has the bits of one process, labels are
-scikit-learn's, and where there are no ties all are hdbscan's."""
+"""The thirty sets of test_beside_hdbscan.py over the ranks of an MPI: every attribute of each has the bits of one process; labels are
+scikit-learn's, and where there are no ties all are hdbscan's (on one rank of all sets, on more of every fifth)."""
 import subprocess
 import sys
 from pathlib import Path
@@ -88,11 +88,11 @@ for number in SETS:
                      (mine.single_linkage_tree_, alone.single_linkage_tree_)):
             assert np.array_equal(a.to_numpy(), b.to_numpy()), number
         all_of["heights"] = tree.to_numpy()[:, 2]
-        if hdbscan is not None:
+        if hdbscan is not None and (comm.size == 1 or number % 5 == 0):  # of more ranks some: the bits are those of one
             counts += beside_others(number, points, given, keywords, all_of)
     else:
         mine.single_linkage_tree_  # collective
-assert comm.rank > 0 or hdbscan is None or counts.tolist() == [30, 15], counts
+assert comm.rank > 0 or hdbscan is None or counts.tolist() == ([30, 15] if comm.size == 1 else [6, 3]), counts
 print("fine", flush=True)
 """
 
