@@ -1,4 +1,4 @@
-"""HDBSCAN* beside fast_hdbscan, hdbscan and scikit-learn: times and labels, in one run.
+"""HDBSCAN* beside fast_hdbscan, hdbscan and scikit-learn, and its spanning tree beside quitefastmst: times and results, in one run.
 
     python examples/python/compare_hdbscan.py --points 2^17 --dimensions 3,8,10,16
     python examples/python/compare_hdbscan.py --points 20000 --dimensions 8 --data blobs,digits --repeat 5
@@ -6,7 +6,7 @@
 Every program that is installed clusters the same points, one after the other, again and again (interleaved), each in a
 process of its own with one thread; shown are the medians of user CPU and wall clock time, with what each imports and compiles
 at its first call left out (it gets 500 points before: "first call" is their user CPU), and the adjusted Rand index of its labels
-with merganser's.
+with merganser's; of the programs that compute the tree alone the sum of its weights, relative to merganser's.
 """
 
 import argparse
@@ -17,7 +17,8 @@ import statistics
 import subprocess
 import sys
 
-PROGRAMS = ("merganser", "fast_hdbscan", "hdbscan", "sklearn")
+PROGRAMS = ("merganser", "fast_hdbscan", "hdbscan", "sklearn", "merganser_tree", "quitefastmst")
+TREES = ("merganser_tree", "quitefastmst")  # compute the tree of mutual reachability distances alone
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
 SAMPLES = 10  # as scikit-learn counts, the point itself included
 LEAST = 20  # points of a cluster
@@ -46,8 +47,27 @@ def make_points(data, count, dimension):
     return np.load(data)[:count]
 
 
+class Tree:
+    """Estimator of a spanning tree, whose labels are the weights of the edges."""
+
+    def __init__(self, weights_of):
+        self.weights_of = weights_of
+
+    def fit(self, points):
+        self.labels_ = self.weights_of(points)
+        return self
+
+
 def clusterer(program):
     """Returns an estimator of a program, with parameters that mean the same in all of them."""
+    if program == "merganser_tree":
+        from merganser import euclidean_tree
+
+        return Tree(lambda points: euclidean_tree(points, min_samples=SAMPLES).weights)
+    if program == "quitefastmst":
+        from quitefastmst import mst_euclid
+
+        return Tree(lambda points: mst_euclid(points, SAMPLES - 1)[0])
     if program == "merganser":
         from merganser import HDBSCAN
 
@@ -131,17 +151,20 @@ def compare(data, count, dimension, programs, repeat):
             server.end()
         print(f"\n{data}, {count:,} points, {dimension}D, min_samples {SAMPLES}, min_cluster_size {LEAST}, {repeat} runs")
         print(f"  {'':14}{'user CPU':>10}{'first call':>12}{'wall':>10}{'CPU ratio':>11}{'index':>9}{'clusters':>10}{'noise':>10}")
-        first = servers[0]
         for server in servers:
+            first = next(other for other in servers if (other.program in TREES) == (server.program in TREES))
             if server.problem or not server.times:
                 print(f"  {server.program:14} {server.problem}")
                 continue
             user, wall = (statistics.median(t[i] for t in server.times) for i in (0, 1))
             labels = np.load(server.labels)
             ratio = user / statistics.median(t[0] for t in first.times) if first.times else float("nan")
+            line = f"  {server.program:14}{user:>8.2f} s{server.first:>10.2f} s{wall:>8.2f} s{ratio:>10.1f}x"
+            if server.program in TREES:
+                print(f"{line}{labels.sum() / np.load(first.labels).sum():>9.6f}")
+                continue
             index = rand_index(labels, np.load(first.labels)) if first.times else float("nan")
-            print(f"  {server.program:14}{user:>8.2f} s{server.first:>10.2f} s{wall:>8.2f} s{ratio:>10.1f}x{index:>9.4f}{labels.max() + 1:>10}"
-                  f"{(labels < 0).sum():>10,}")
+            print(f"{line}{index:>9.4f}{labels.max() + 1:>10}{(labels < 0).sum():>10,}")
 
 
 def rand_index(a, b):
@@ -182,7 +205,7 @@ def main():
     if options.serve:
         return serve(options.serve, options.data, options.points, options.dimensions[0])
     wanted = options.programs.split(",")
-    programs = [name for name in wanted if importlib.util.find_spec(name)]
+    programs = [name for name in wanted if importlib.util.find_spec(name.removesuffix("_tree"))]
     missing = [name for name in wanted if name not in programs]
     print("not installed:", ", ".join(missing) if missing else "none of those asked for")
     for data in options.data.split(","):

@@ -43,7 +43,8 @@ class HDBSCAN(ClusterScores, TreeEstimator):
         Parameters of the metric: w (a weight per column; euclidean, manhattan, minkowski), p, V, VI; of sparse distances
         max_distance.
     alpha
-        1.0: distances are not scaled here.
+        Number from 0.001 to 1000 by which distances, but not core distances, are divided: max(d(p, q) / alpha, core(p), core(q)), as
+        in hdbscan (by Prim's algorithm) and in scikit-learn where it does not compare all pairs (else core distances are divided too).
     algorithm, leaf_size
         Accepted as by scikit-learn, without effect: there is one search. As there, search trees take no metric but theirs.
     n_jobs
@@ -169,8 +170,7 @@ class HDBSCAN(ClusterScores, TreeEstimator):
                                   epsilon_max=np.inf if self.cluster_selection_epsilon_max is None
                                   else self.cluster_selection_epsilon_max, persistence=self.cluster_selection_persistence)
         samples = options.min_cluster_size if self.min_samples is None else whole(self.min_samples, "min_samples", 1)
-        if number(self.alpha, "alpha") != 1:
-            raise UsageError(f"alpha: {self.alpha}; allowed: 1.0 (distances are not scaled here)")
+        self._alpha()
         check_algorithm(self.algorithm, self.metric)
         self._metric()
         whole(self.leaf_size, "leaf_size", 1)

@@ -92,7 +92,7 @@ class Hdbscan(NamedTuple):
 
 def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom", epsilon: float = 0.0,
             allow_single_cluster: bool = False, max_cluster_size: int = 0, ties: str = "together",
-            points: Any = None, epsilon_max: float = np.inf) -> Hdbscan:
+            points: Any = None, epsilon_max: float = np.inf, persistence: float = 0.0) -> Hdbscan:
     """Computes HDBSCAN* clusters from a tree of mutual reachability distances: euclidean_tree(min_samples=...).
 
     Collective over the communicator of the forest.
@@ -117,6 +117,9 @@ def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom"
         argsort of the NumPy at hand makes of it. Labels are then numbered as scikit-learn does.
     epsilon_max
         With "eom", clusters born above this distance are not selected.
+    persistence
+        Clusters that live for less than this difference of lambda (1 / distance) are merged with their sibling before clusters are
+        selected.
     points
         With "sequential": result of gather_points() for the points of the forest. Without, if the tree could have had other edges
         of the same weight, the order is that of the forest's edges alone, and labels may differ from scikit-learn's: see
@@ -136,7 +139,7 @@ def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom"
     if not isinstance(selection, str):
         raise TypeError(f"selection: a {type(selection).__name__}; allowed: 'eom', 'leaf'")
     options = hdbscan_options(min_cluster_size, selection, epsilon, allow_single_cluster, max_cluster_size, ties,
-                              epsilon_max=epsilon_max)
+                              epsilon_max=epsilon_max, persistence=persistence)
     return find_clusters(forest, options, points)
 
 

@@ -21,14 +21,14 @@ _BLOCK = 1 << 21
 
 class AllPairs:
     """Points of all ranks on each rank, with the distances between all of them and those of this rank (`mine`), by a metric that
-    compares pairs.
+    compares pairs. `alpha`: number by which distances are divided where they are compared with core distances.
 
     The metric is called with the point of lower number first. Distances are kept while they take at most 1 GiB on a process.
     """
 
-    def __init__(self, points: np.ndarray, metric: Metric, comm: Any = None):
+    def __init__(self, points: np.ndarray, metric: Metric, comm: Any = None, alpha: float = 1.0):
         """Gathers the points of all ranks. Collective with comm. Memory: 8 bytes per coordinate of all points, on each rank."""
-        self.comm, self.metric = comm, metric
+        self.comm, self.metric, self.alpha = comm, metric, alpha
         parts = [points] if comm is None else comm.allgather(points)
         columns = {part.shape[1] for part in parts if len(part)} or {points.shape[1]}
         if len(columns) > 1:
@@ -224,7 +224,7 @@ class _Prim:
             self.open, self.best, self.source = self.open[stays], self.best[stays], self.source[stays]
         if len(self.open) == 0:
             return (np.inf, 0, 0, -1, -1)
-        row = self.pairs.row(newest)[self.open - self.pairs.mine[0]]
+        row = self.pairs.row(newest)[self.open - self.pairs.mine[0]] / self.pairs.alpha
         if self.core is not None:
             row = np.maximum(row, np.maximum(self.core[self.open], self.core[newest]))
         less = row < self.best

@@ -38,16 +38,17 @@ def check_distances(distances: np.ndarray, min_samples: int) -> None:
         raise InputError(_UNEQUAL)
 
 
-def tree_from_distances(distances: np.ndarray, min_samples: int, *, ranks: int = 1) -> Forest:
+def tree_from_distances(distances: np.ndarray, min_samples: int, *, ranks: int = 1, alpha: float = 1.0) -> Forest:
     """Computes the minimum spanning tree of a matrix of distances, (n, n), symmetric and not negative; with min_samples above 1
-    of the mutual reachability distances that follow from them. Infinite ones are edges of infinite weight.
+    of the mutual reachability distances that follow from them, divided by alpha where they are compared with core distances. Infinite
+    ones are edges of infinite weight.
 
     Edges compare by (weight, lower point, higher point). Memory: 24 bytes per pair of points. Raises InputError.
     """
     check_distances(distances, min_samples)
     n = len(distances)
     u, v = np.triu_indices(n, 1)
-    weights = distances[u, v]
+    weights = distances[u, v] / alpha
     if min_samples > 1:
         core = np.partition(distances, min_samples - 1, axis=1)[:, min_samples - 1]
         weights = np.maximum(weights, np.maximum(core[u], core[v]))
@@ -63,7 +64,7 @@ def warn_if_infinite(forest: Forest) -> None:
                       "size.", UserWarning, stacklevel=4)
 
 
-def growth_from_distances(distances: np.ndarray, min_samples: int) -> Any:
+def growth_from_distances(distances: np.ndarray, min_samples: int, alpha: float = 1.0) -> Any:
     """Computes the edges of the tree of (n, n) mutual reachability distances in scikit-learn's order for precomputed distances.
 
     That is Prim's algorithm from point 0, with ties to the lowest point; as in scikit-learn, the source of each edge is the
@@ -78,7 +79,7 @@ def growth_from_distances(distances: np.ndarray, min_samples: int) -> Any:
     for i in range(n - 1):
         keep = left != newest
         left = left[keep]
-        row = distances[newest, left]
+        row = distances[newest, left] / alpha
         if core is not None:
             row = np.maximum(row, np.maximum(core[newest], core[left]))
         least = np.minimum(least[keep], row)
@@ -111,7 +112,7 @@ def sparse_distances(X: Any) -> Any:
 class SparseTree:
     """Minimum spanning forest of the pairs that a sparse matrix of distances stores, by mutual reachability distances."""
 
-    def __init__(self, X: Any, min_samples: int, parameters: dict[str, Any] | None, ranks: int):
+    def __init__(self, X: Any, min_samples: int, parameters: dict[str, Any] | None, ranks: int, alpha: float):
         """Computes the forest. A core distance is the min_samples-th least entry of a row, as in scikit-learn: a point is its own
         first neighbour only if its 0 is stored. Raises InputError for rows with fewer entries, and for several components.
 
@@ -123,7 +124,7 @@ class SparseTree:
         self.limit = number((parameters or {}).get("max_distance", 0.0), "max_distance")
         if min_samples > self.n:
             raise InputError(f"min_samples: {min_samples}; allowed: at most the {self.n} points")
-        self.matrix.data = self._reach(min_samples)
+        self.matrix.data = self._reach(min_samples, alpha)
         u = np.repeat(np.arange(self.n), np.diff(self.matrix.indptr))
         v = self.matrix.indices.astype(np.int64)
         once = u < v
@@ -136,8 +137,8 @@ class SparseTree:
                              "at infinity")
         self.forest = found if self.components == 1 else self._joined(found)
 
-    def _reach(self, min_samples: int) -> np.ndarray:
-        """Returns the mutual reachability distances of the stored pairs."""
+    def _reach(self, min_samples: int, alpha: float) -> np.ndarray:
+        """Returns the mutual reachability distances of the stored pairs, whose distances are divided by alpha."""
         counts = np.diff(self.matrix.indptr)
         data = self.matrix.data
         core = np.full(self.n, np.inf)
@@ -149,6 +150,7 @@ class SparseTree:
         for i in np.flatnonzero(counts >= min_samples):
             row = data[self.matrix.indptr[i]:self.matrix.indptr[i + 1]]
             core[i] = np.partition(row, min_samples - 1)[min_samples - 1]
+        data = data / alpha
         reach = np.maximum(data, np.maximum(np.repeat(core, counts), core[self.matrix.indices]))
         return np.where(np.isfinite(reach), reach, self.limit) if self.limit > 0 else np.where(np.isfinite(reach), reach, data)
 

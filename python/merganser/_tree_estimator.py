@@ -13,7 +13,7 @@ from ._estimator_base import Estimator, num_threads
 from ._metrics import Metric, of_bits, parse_metric
 from ._pairs import AllPairs, growth_by_pairs, previous, raise_on_all, tree_by_pairs
 from ._precomputed import SparseTree, growth_from_distances, sparse_distances, tree_from_distances, warn_if_infinite
-from ._trees import Forest, euclidean_tree, minimum_spanning_forest, points_of_tree, tree_with_cores
+from ._trees import Forest, checked_alpha, euclidean_tree, minimum_spanning_forest, points_of_tree, tree_with_cores
 
 INFINITE, MISSING = -2, -3
 """Labels of rows with infinite numbers and of rows with missing ones, as scikit-learn's HDBSCAN has them."""
@@ -75,8 +75,12 @@ class TreeEstimator(Estimator):
         self._searched = metric.search
         self._points = self._transformed(metric, array)
         if getattr(self, "ties", None) == "sequential":
-            return tree_with_cores(self._points, min_samples, self._search())
-        return euclidean_tree(self._points, min_samples=min_samples, **self._search())
+            return tree_with_cores(self._points, min_samples, self._search(), self._alpha())
+        return euclidean_tree(self._points, min_samples=min_samples, alpha=self._alpha(), **self._search())
+
+    def _alpha(self) -> float:
+        """Returns the number by which distances are divided where they are compared with core distances. Raises UsageError."""
+        return checked_alpha(getattr(self, "alpha", 1.0))
 
     def _metric(self) -> Metric:
         """Returns the metric of the estimator's parameters. Raises UsageError for unknown ones."""
@@ -168,7 +172,7 @@ class TreeEstimator(Estimator):
         sequential = getattr(self, "ties", None) == "sequential"
         if getattr(self, "_ids", None) is not None:
             raise UsageError(f"metric: {self.metric!r} with an array of dask; allowed: with arrays of NumPy, also with comm")
-        pairs = AllPairs(array, metric, self.comm)
+        pairs = AllPairs(array, metric, self.comm, self._alpha())
         if min_samples > pairs.n or pairs.n < 1:
             raise InputError(f"min_samples: {min_samples}; allowed: at most the {pairs.n} points")
         pairs.forecast(pairs.evaluations(1 + sequential, min_samples > 1), self.most_distances, self.forecast)
@@ -187,14 +191,14 @@ class TreeEstimator(Estimator):
             self._check_count(X.shape[0], least)
             if not self._labels_others:  # single linkage takes several components as they are
                 return minimum_spanning_forest(sparse_distances(X), ranks=self.ranks)
-            tree = SparseTree(X, min_samples, self.metric_params, self.ranks)
+            tree = SparseTree(X, min_samples, self.metric_params, self.ranks, self._alpha())
             self._growth = tree.growth() if sequential else None
             forest = tree.forest
         else:
             array = self._check_rows(X)
             self._check_count(array.shape[0], least)
-            forest = tree_from_distances(array, min_samples, ranks=self.ranks)
-            self._growth = growth_from_distances(array, min_samples) if sequential else None
+            forest = tree_from_distances(array, min_samples, ranks=self.ranks, alpha=self._alpha())
+            self._growth = growth_from_distances(array, min_samples, self._alpha()) if sequential else None
         warn_if_infinite(forest)
         return forest
 
@@ -206,7 +210,7 @@ class TreeEstimator(Estimator):
             return None
         if self._points is None:
             return growth
-        gathered = points_of_tree(self._points, samples, self._search(), forest)
+        gathered = points_of_tree(self._points, samples, self._search(), self._alpha(), forest)
         if not self._metric().brute:
             return gathered
         growth = _core.grow(forest, gathered)

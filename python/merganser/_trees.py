@@ -6,7 +6,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _core
-from ._arrays import to_array, parse_box, line, rows, whole
+from ._arrays import to_array, number, parse_box, line, rows, whole
 from ._errors import InputError, UsageError
 from ._forecast import PairsForecast, search_limits
 from ._team import open_team
@@ -21,7 +21,7 @@ METRICS = ("euclidean", "manhattan", "chebyshev", "great_circle", "cosine", "cor
 def euclidean_tree(points: Any, *, min_samples: int = 1, box: Any = None, periodic: Any = False,
                    metric: str = "euclidean", angle: str = "radians", ids: Any = None, comm: Any = None, ranks: int = 1,
                    threads: int = 1, model: str = "auto", most_distances: int | None = None,
-                   forecast: Callable[[PairsForecast], None] | None = None) -> Forest:
+                   forecast: Callable[[PairsForecast], None] | None = None, alpha: float = 1.0) -> Forest:
     """Computes the exact minimum spanning tree of points, which is the same on any number of ranks.
 
     Edges compare by (distance, lower id, higher id), so there is one tree, ties included. Collective with `comm`.
@@ -60,6 +60,8 @@ def euclidean_tree(points: Any, *, min_samples: int = 1, box: Any = None, period
         Beyond 16 dimensions: callable that receives a PairsForecast before the search begins, on this process or rank 0 of `comm`,
         possibly on another thread. An exception that it raises cancels the search, on other ranks as a UsageError. None: a
         UserWarning if the search will take more than about 10 s.
+    alpha
+        Number from 0.001 to 1000 by which distances, but not core distances, are divided: max(d(p, q) / alpha, core(p), core(q)).
 
     Returns
     -------
@@ -78,20 +80,20 @@ def euclidean_tree(points: Any, *, min_samples: int = 1, box: Any = None, period
     Time O(n log n) up to 16 dimensions; beyond, where every pair is compared, O(n n d) on all ranks together.
     """
     return _core.euclidean_tree(*_search_arguments(points, min_samples, box, periodic, metric, angle, ids, comm, ranks, threads,
-                                                    model, most_distances, forecast))
+                                                    model, most_distances, forecast, alpha))
 
 
 def gather_points(points: Any, *, min_samples: int = 1, box: Any = None, periodic: Any = False, metric: str = "euclidean",
                   angle: str = "radians", ids: Any = None, comm: Any = None, ranks: int = 1, threads: int = 1,
                   model: str = "auto", most_distances: int | None = None,
-                  forecast: Callable[[PairsForecast], None] | None = None) -> Any:
+                  forecast: Callable[[PairsForecast], None] | None = None, alpha: float = 1.0) -> Any:
     """Gathers all points and their core distances on one process (rank 0 of `comm`), for hdbscan(ties="sequential").
 
     Collective with `comm`. Memory 8 bytes per coordinate and 8 per point; time of computing the core distances.
 
     Parameters
     ----------
-    points, min_samples, box, periodic, metric, angle, ids, comm, ranks, threads, model, most_distances, forecast
+    points, min_samples, box, periodic, metric, angle, ids, comm, ranks, threads, model, most_distances, forecast, alpha
         Those of euclidean_tree(), with the values that the tree was computed with.
 
     Returns
@@ -105,27 +107,36 @@ def gather_points(points: Any, *, min_samples: int = 1, box: Any = None, periodi
         For the same arguments as euclidean_tree().
     """
     return _core.gather_points(*_search_arguments(points, min_samples, box, periodic, metric, angle, ids, comm, ranks, threads,
-                                                   model, most_distances, forecast))
+                                                   model, most_distances, forecast, alpha))
 
 
-def tree_with_cores(points: Any, min_samples: int, search: dict[str, Any]) -> Forest:
+def tree_with_cores(points: Any, min_samples: int, search: dict[str, Any], alpha: float) -> Forest:
     """Computes euclidean_tree() of points, and keeps their core distances for points_of_tree(). Collective with `comm`.
 
-    `search`: keyword arguments of euclidean_tree() but min_samples.
+    `search`: keyword arguments of euclidean_tree() but min_samples and alpha.
     """
-    return _core.euclidean_tree(*_search_arguments(points, min_samples=min_samples, **search), keep_cores=True)
+    return _core.euclidean_tree(*_search_arguments(points, min_samples=min_samples, alpha=alpha, **search), keep_cores=True)
 
 
-def points_of_tree(points: Any, min_samples: int, search: dict[str, Any], tree: Forest) -> Any:
+def points_of_tree(points: Any, min_samples: int, search: dict[str, Any], alpha: float, tree: Forest) -> Any:
     """Gathers points as gather_points() does, with the core distances that tree_with_cores() of the same arguments has kept.
     Collective with `comm`."""
-    return _core.gather_points(*_search_arguments(points, min_samples=min_samples, **search), tree=tree)
+    return _core.gather_points(*_search_arguments(points, min_samples=min_samples, alpha=alpha, **search), tree=tree)
+
+
+def checked_alpha(alpha: Any) -> float:
+    """Returns the number by which distances are divided where they are compared with core distances. Raises UsageError unless it is
+    from 0.001 to 1000, TypeError for other types."""
+    value = number(alpha, "alpha")
+    if not 0.001 <= value <= 1000:
+        raise UsageError(f"alpha: {value}; allowed: 0.001 to 1000")
+    return value
 
 
 def _search_arguments(points: Any, min_samples: int, box: Any = None, periodic: Any = False, metric: str = "euclidean",
                       angle: str = "radians", ids: Any = None, comm: Any = None, ranks: int = 1, threads: int = 1,
                       model: str = "auto", most_distances: int | None = None,
-                      forecast: Callable[[PairsForecast], None] | None = None) -> tuple[Any, ...]:
+                      forecast: Callable[[PairsForecast], None] | None = None, alpha: float = 1.0) -> tuple[Any, ...]:
     """Validates the arguments of euclidean_tree() and gather_points(), searches among points, and converts them to those of the
     functions of _core. Raises InputError, UsageError or TypeError."""
     array = rows(points, "points")
@@ -136,7 +147,7 @@ def _search_arguments(points: Any, min_samples: int, box: Any = None, periodic: 
     numbers = None if ids is None else line(ids, "ids", np.uint64, n)
     return (open_team(comm, ranks, model), array, numbers, metric.replace("_", "-"),
             _checked_choice(angle, "angle", ("radians", "degrees")), axes, whole(min_samples, "min_samples", 1),
-            whole(threads, "threads", 1, 1024), *search_limits(most_distances, forecast))
+            checked_alpha(alpha), whole(threads, "threads", 1, 1024), *search_limits(most_distances, forecast))
 
 
 def _checked_choice(word: Any, name: str, allowed: tuple[str, ...]) -> str:
@@ -227,12 +238,12 @@ def _dense_edges(matrix: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, np.nd
 
 def _networkx_edges(graph: Any) -> tuple[int, np.ndarray, np.ndarray, Any]:
     """Returns the edges (n, u, v, w) of a graph of networkx, whose nodes are numbered in their order."""
-    number = {node: i for i, node in enumerate(graph.nodes)}
+    place_of = {node: i for i, node in enumerate(graph.nodes)}
     ends, weights = np.empty((graph.number_of_edges(), 2), dtype=np.int64), []
     for place, (a, b, weight) in enumerate(graph.edges(data="weight", default=1)):
-        ends[place] = number[a], number[b]
+        ends[place] = place_of[a], place_of[b]
         weights.append(weight)
-    return len(number), ends[:, 0], ends[:, 1], weights
+    return len(place_of), ends[:, 0], ends[:, 1], weights
 
 
 def to_scipy(self: Forest) -> Any:

@@ -84,8 +84,7 @@ void cluster_forest(HdbscanResult& found, ForestObject& forest, const Sequence* 
   const msf::Dendrogram d = compute_dendrogram(sequence, forest, transport);
   comm::agree(transport, [&] {
     if (transport.rank() != 0) return;
-    found.tree = msf::condense(d, options.min_cluster_size, options.ties, weights);
-    if (options.persistence > 0) found.tree = msf::simplify(found.tree, options.persistence);
+    found.tree = msf::condense(d, options, weights);
     found.labels = msf::hdbscan(found.tree, options);
   });
   found.labels.labels = own_values(found.labels.labels, forest.own(), transport);

@@ -24,6 +24,7 @@ struct SearchParameters {
   nb::object forecast;              ///< Python callable that receives the forecast of that comparison
   std::string angle = "radians";    ///< unit of angles: "radians" or "degrees"
   std::vector<Axis> periodic = {};  ///< periodic axes of the domain
+  double alpha = 1;                 ///< number by which distances are divided
 };
 
 /// Arguments and results of gather_points() and join_points(), searches among fitted points. A PointSearch owns its arrays, since
@@ -59,6 +60,7 @@ std::shared_ptr<PointSearch> make_task(Rows<double> points, std::optional<Line<s
   task->ids = std::move(ids);
   task->space = make_space(task->points.shape(1), how.metric, how.angle, how.periodic);
   task->options.min_samples = how.min_samples;
+  task->options.alpha = how.alpha;
   task->options.threads = how.threads;
   task->ask = set_forecast(how.most_distances, std::move(how.forecast), task->options);
   return task;
@@ -77,8 +79,9 @@ void gather_fitted_points(PointSearch& task, bool here, comm::Transport& transpo
   interrupt.watch(report);
   const RowRange share = local_rows(task.points.shape(0), here, transport);
   const auto set = select_points(task.points, task.ids, task.space, share);
-  auto gathered = task.tree ? msf::gather_points(set, share_of(task.tree->cores(), share), transport)
-                            : msf::gather_points(set, transport, task.options, report);
+  auto gathered = task.tree
+                      ? msf::gather_points(set, share_of(task.tree->cores(), share), transport, task.options.alpha)
+                      : msf::gather_points(set, transport, task.options, report);
   if (transport.rank() == 0 || !here) task.gathered = std::move(gathered);
 }
 
@@ -87,10 +90,12 @@ void gather_fitted_points(PointSearch& task, bool here, comm::Transport& transpo
 std::shared_ptr<msf::GatheredPoints> gather_points(const std::shared_ptr<Team>& team, Rows<double> points,
                                                    std::optional<Line<std::uint64_t>> ids, const std::string& metric,
                                                    const std::string& angle, const std::vector<Axis>& periodic,
-                                                   int min_samples, int threads, std::int64_t most_distances,
-                                                   nb::object forecast, std::shared_ptr<ForestObject> tree) {
-  const auto task = make_task(std::move(points), std::move(ids),
-                              {metric, min_samples, threads, most_distances, std::move(forecast), angle, periodic});
+                                                   int min_samples, double alpha, int threads,
+                                                   std::int64_t most_distances, nb::object forecast,
+                                                   std::shared_ptr<ForestObject> tree) {
+  const auto task =
+      make_task(std::move(points), std::move(ids),
+                {metric, min_samples, threads, most_distances, std::move(forecast), angle, periodic, alpha});
   task->tree = std::move(tree);
   run_with_forecast(*task->ask, [&] {
     team->run([task, here = team->is_local()](comm::Transport& transport, const Interrupt& interrupt) {
@@ -179,7 +184,7 @@ void bind_nearest(nb::module_& m) {
                                   "All points with their core distances; of a communicator, on rank 0.");
   m.def("gather_points", &gather_points, nb::arg("team"), nb::arg("points").noconvert(),
         nb::arg("ids").noconvert().none(), nb::arg("metric"), nb::arg("angle"), nb::arg("periodic"),
-        nb::arg("min_samples"), nb::arg("threads"), nb::arg("most_distances"), nb::arg("forecast"),
+        nb::arg("min_samples"), nb::arg("alpha"), nb::arg("threads"), nb::arg("most_distances"), nb::arg("forecast"),
         nb::arg("tree").none() = nb::none(),
         "Gathers all points and their core distances on rank 0: see merganser.gather_points(). Collective.");
   m.def("core_distances", &core_distances, nb::arg("team"), nb::arg("points").noconvert(),

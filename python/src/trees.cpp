@@ -61,13 +61,14 @@ void find_tree(PointTask& task, bool here, comm::Transport& transport, const Int
 std::shared_ptr<ForestObject> euclidean_tree(const std::shared_ptr<Team>& team, Rows<double> points,
                                              std::optional<Line<std::uint64_t>> ids, const std::string& metric,
                                              const std::string& angle, const std::vector<Axis>& periodic,
-                                             int min_samples, int threads, std::int64_t most_distances,
+                                             int min_samples, double alpha, int threads, std::int64_t most_distances,
                                              nb::object forecast, bool keep_cores) {
   const auto task = std::make_shared<PointTask>();
   task->points = std::move(points);
   task->ids = std::move(ids);
   task->space = make_space(task->points.shape(1), metric, angle, periodic);
   task->options.min_samples = min_samples;
+  task->options.alpha = alpha;
   task->options.threads = threads;
   task->ask = set_forecast(most_distances, std::move(forecast), task->options);
   task->own.count = task->points.shape(0);
@@ -184,7 +185,7 @@ void bind_spanning_forest(nb::module_& m) {
 void bind_trees(nb::module_& m) {
   m.def("euclidean_tree", &euclidean_tree, nb::arg("team"), nb::arg("points").noconvert(),
         nb::arg("ids").noconvert().none(), nb::arg("metric"), nb::arg("angle"), nb::arg("periodic"),
-        nb::arg("min_samples"), nb::arg("threads"), nb::arg("most_distances"), nb::arg("forecast"),
+        nb::arg("min_samples"), nb::arg("alpha"), nb::arg("threads"), nb::arg("most_distances"), nb::arg("forecast"),
         nb::arg("keep_cores") = false,
         "Computes the minimum spanning tree of points: see merganser.euclidean_tree(). Collective.");
   bind_spanning_forest<std::uint64_t>(m);

@@ -233,7 +233,7 @@ def test_parameters_of_single_linkage_are_refused_at_fit_and_not_before(wrong, e
     ({"max_cluster_size": -1}, merganser.UsageError, "max_cluster_size: -1; allowed: from 1"),
     ({"cluster_selection_epsilon": np.nan}, merganser.UsageError, "cluster_selection_epsilon: nan"),
     ({"alpha": "1"}, TypeError, "alpha: a str; allowed: a number"),
-    ({"alpha": 0.5}, merganser.UsageError, r"alpha: 0.5; allowed: 1.0 \(distances are not scaled here\)"),
+    ({"alpha": 2000}, merganser.UsageError, "alpha: 2000.0; allowed: 0.001 to 1000"),
     ({"metric_params": []}, merganser.UsageError, r"metric_params: \[\]; allowed: None, {}, or a dict"),
     ({"algorithm": None}, merganser.UsageError, "algorithm: None; allowed: 'auto', 'brute', 'kd_tree', 'ball_tree'"),
     ({"store_centers": True}, merganser.UsageError, "store_centers: True; allowed: None, 'centroid', 'medoid', 'both'"),

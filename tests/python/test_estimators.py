@@ -149,7 +149,7 @@ def test_single_linkage_is_agglomerative_clusterings():
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"min_cluster_size": 1}, {"min_samples": 0}, {"min_samples": 181}, {"alpha": 2.0}, {"metric": "cosines"},
+        {"min_cluster_size": 1}, {"min_samples": 0}, {"min_samples": 181}, {"alpha": 0.0}, {"metric": "cosines"},
         {"cluster_selection_method": "best"}, {"cluster_selection_method": None}, {"ties": "apart"}, {"ties": None},
         {"max_cluster_size": 0}, {"algorithm": "fast"},
         {"cluster_selection_epsilon": -1.0}, {"metric_params": {"p": 3}}, {"store_centers": "mean"}, {"n_jobs": 0},

@@ -235,6 +235,42 @@ def test_rows_without_a_direction_are_refused(metric, row, text):
             HDBSCAN(metric=metric, ranks=ranks).fit(points)
 
 
+@pytest.mark.parametrize("columns", [2, 3, 16, 40])
+@pytest.mark.parametrize("metric", ["cosine", "correlation"])
+def test_multiples_of_one_row_are_at_height_0(metric, columns):
+    random = np.random.default_rng(columns)
+    few = 2 if (metric, columns) == ("correlation", 2) else 6  # correlations of two columns are 1 and -1
+    rows = random.normal(0, 1, (few, columns))
+    if few == 2:
+        rows = np.array([[1.0, 2.0], [2.0, 1.0]])
+    which = random.permutation(np.repeat(np.arange(few), 12))
+    points = rows[which] * random.uniform(1e-3, 1e3, (len(which), 1))
+    for ranks in (1, 2, 3):
+        heights = SingleLinkage(few, metric=metric, ranks=ranks).fit(points)
+        assert (heights.distances_[:len(points) - few] == 0).all() and (heights.distances_[len(points) - few:] > 1e-6).all()
+        for samples in (1, 4, 12):
+            found = HDBSCAN(5, samples, metric=metric, ranks=ranks).fit(points)
+            pairs = set(zip(found.labels_.tolist(), which.tolist()))
+            assert len(pairs) == few and found.labels_.min() == 0 and (found.probabilities_ == 1).all()
+            fresh = points * random.uniform(0.1, 10, (len(points), 1))
+            labels, strengths = merganser.approximate_predict(found, fresh)
+            assert np.array_equal(labels, found.labels_) and (strengths == 1).all()
+    cluster = pytest.importorskip("sklearn.cluster", reason="the comparison needs scikit-learn")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        powers = rows[which] * 2.0 ** random.integers(-3, 4, (len(which), 1))  # divided by their lengths these are equal bits
+        theirs = cluster.HDBSCAN(5, min_samples=4, metric="cosine").fit(powers)
+    if metric == "cosine" and len(set(zip(theirs.labels_.tolist(), which.tolist()))) == few:
+        assert np.array_equal(HDBSCAN(5, 4, metric=metric).fit(powers).labels_, theirs.labels_)
+
+
+def test_directions_that_differ_by_more_than_rounding_keep_their_heights():
+    for angle in (1e-11, 1e-9, 1e-6):
+        found = SingleLinkage(2, metric="cosine").fit([[1.0, 0.0], [1.0, angle]]).distances_[0]
+        assert found == pytest.approx(angle**2 / 2, rel=1e-4)
+    assert SingleLinkage(2, metric="cosine").fit([[1.0, 0.0], [1.0, 0.9e-12]]).distances_[0] == 0
+
+
 @pytest.mark.parametrize("keep", [1 << 30, 0], ids=["distances kept", "distances computed again"])
 @pytest.mark.parametrize("samples", [1, 4])
 def test_of_equal_distances_the_lowest_points_are_joined(monkeypatch, samples, keep):

@@ -15,7 +15,9 @@
 #include "apps/msf/report.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/comm/collectives.hpp"
+#include "merganser/msf/cluster_scores.hpp"
 #include "merganser/msf/detail/describe_euclidean.hpp"
+#include "merganser/msf/detail/describe_hdbscan.hpp"
 #include "merganser/msf/detail/describe_minimum_forest.hpp"
 #include "merganser/msf/grow.hpp"
 #include "merganser/msf/hdbscan.hpp"
@@ -33,6 +35,7 @@ struct LinkageCommand {
   PointsOptions points;            ///< points that are clustered
   Method method = Method::single;  ///< --method
   int min_samples = 0;             ///< --min-samples, k of core distances; 0: not given
+  double alpha = 1;                ///< --alpha, by which distances are divided
   int threads = 1;                 ///< threads of each rank while the forest is found
   std::int64_t most_distances = msf::EuclideanOptions().most_distances;  ///< limit of distances beyond 16 dimensions
   double height = 0;           ///< --height at which the dendrogram is cut; used if given
@@ -43,19 +46,6 @@ struct LinkageCommand {
   std::string linkage, labels, probabilities, condensed, json;  ///< paths of output files; empty: not written
   RankOptions ranks;
 };
-
-/// Describes the options of HDBSCAN* of the command merganser linkage. Ranges are checked by msf::check().
-void describe(msf::HdbscanOptions& o, auto&& option) {
-  option("min-cluster-size", o.min_cluster_size, "fewest points of a cluster");
-  option("selection", o.selection, "clusters that are taken: the most stable, or those that do not split further",
-         msf::selections());
-  option("epsilon", o.epsilon, "clusters that are born below this distance are taken with what they split from");
-  option("allow-single-cluster", o.allow_single_cluster, "all points may be one cluster");
-  option("max-cluster-size", o.max_cluster_size, "larger clusters are not taken; 0: any size");
-  option("ties", o.ties,
-         "merges of one height are undone together, or one by one in the order in which scikit-learn does",
-         msf::hdbscan_ties());
-}
 
 /// Returns the command line flag of a field of HdbscanOptions: "--min-cluster-size" of min_cluster_size.
 std::string flag_name(std::string_view field) {
@@ -72,6 +62,8 @@ void describe(LinkageCommand& o, auto&& option) {
       "min-samples", o.min_samples,
       "of points: mutual reachability with the distance to the N-th nearest point, itself counted; 1: plain distances",
       between(1, 1 << 20), Initial{"1, with --method hdbscan as min-cluster-size"}, UsedWith{"--points"});
+  option("alpha", o.alpha, "of points: distances are divided by it where they are compared with core distances",
+         between(0.001, 1000.0), UsedWith{"--points"});
   option("most-distances", o.most_distances,
          "of points beyond 16 dimensions, where every pair is compared: more are refused, with what they would cost",
          at_least(1), UsedWith{"--points"});
@@ -89,7 +81,8 @@ void describe(LinkageCommand& o, auto&& option) {
   option("threads", o.threads, "threads of each rank while the forest is found", between(1, 1024));
   option.section("HDBSCAN* (--method hdbscan)");
   describe(o.hdbscan, option);
-  option.restrict({"min-cluster-size", "selection", "epsilon", "allow-single-cluster", "max-cluster-size", "ties"},
+  option.restrict({"min-cluster-size", "selection", "epsilon", "epsilon-max", "persistence", "allow-single-cluster",
+                   "max-cluster-size", "ties"},
                   UsedWith{"--method hdbscan"});
   option.section("Output (.npy: an array of NumPy, else text)");
   option("linkage", o.linkage, "merges, as SciPy's functions take them: a b height size", Kind{"FILE"}, Writes{});
@@ -218,12 +211,13 @@ class LinkageRun {
       msf::EuclideanOptions options;
       options.threads = o_.threads;
       options.min_samples = static_cast<int>(num_samples());
+      options.alpha = o_.alpha;
       options.most_distances = o_.most_distances;
       options.forecast = log_forecast;
       std::vector<double> cores;
       const bool gathers = is_sequential() && options.min_samples > 1;
       forest_ = msf::euclidean_forest(set_.points, t_, options, report_, gathers ? &cores : nullptr);
-      if (is_sequential()) gathered_ = msf::gather_points(set_.points, cores, t_);
+      if (is_sequential()) gathered_ = msf::gather_points(set_.points, cores, t_, o_.alpha);
       set_.points.coordinates = std::vector<double>();  // {} would keep the memory
     });
   }
@@ -251,7 +245,7 @@ class LinkageRun {
         });
         timed("clusters", [&] {
           if (is_hdbscan()) {
-            found_.condensed = msf::condense(found_.dendrogram, o_.hdbscan.min_cluster_size, o_.hdbscan.ties);
+            found_.condensed = msf::condense(found_.dendrogram, o_.hdbscan);
             store(msf::hdbscan(found_.condensed, o_.hdbscan));
           } else if (in_.table.is_given("height")) {
             store(msf::cut_by_height(found_.dendrogram, o_.height));

@@ -53,7 +53,7 @@ void describe(MsfCommand& o, V&& option) {
   describe(o.graph, option);
   describe(o.points, option);
   describe(o.euclidean, option);
-  option.restrict({"leaf", "neighbours", "min-samples", "most-distances"}, UsedWith{"--points"});
+  option.restrict({"leaf", "neighbours", "min-samples", "alpha", "most-distances"}, UsedWith{"--points"});
   option.section("Forest");
   option("algo", o.algo, "auto: the fast way; mnd: the published multi-node Boruvka",
          Choices<Algo>{{{"auto", Algo::automatic}, {"mnd", Algo::mnd}}}, NotWith{"--points"});
@@ -226,7 +226,7 @@ void MsfRun::check() {
       if (items_ > kMaxPairs)
         throw UsageError("--verify of " + count_text(items_) + " points; allowed: up to " + count_text(kMaxPairs) +
                          ", all pairs of them are compared");
-      const auto other = msf::totals(msf::prim(set_.points, t_, o_.euclidean.min_samples), t_);
+      const auto other = msf::totals(msf::prim(set_.points, t_, o_.euclidean.min_samples, o_.euclidean.alpha), t_);
       if (other.digest != totals_.digest)
         throw VerificationError("digest " + totals_.digest + ", weight " + totals_.weight + "; all pairs give digest " +
                                 other.digest + ", weight " + other.weight);

@@ -41,12 +41,13 @@ struct PointEdgeKey {
 }  // namespace
 
 // Serial oracle of spanning trees of points: Prim's algorithm over all pairs on rank 0, for tests and verification.
-Forest prim(const PointSet& points, comm::Transport& transport, int min_samples) {
+Forest prim(const PointSet& points, comm::Transport& transport, int min_samples, double alpha) {
   const euclidean::CheckedPoints given(points, transport);
-  const Sites sites(given, transport);
+  const Sites sites(given, transport, alpha);
   Forest forest{given.total(), graphs::WeightKind::float64, {}};
+  auto core = compute_cores(sites, min_samples);  // none on ranks other than 0
+  given.stretch(alpha).stretch(core, transport);
   if (sites.size() == 0 || transport.rank() != 0) return forest;
-  const auto core = compute_cores(sites, min_samples);
   // Prim's algorithm without a heap: in each step the newest point improves the least edges of the others, and the least of
   // these leads to the next point.
   std::vector<PointEdgeKey> best(sites.size(), {INFINITY, 0, 0});

@@ -160,6 +160,33 @@ TEST(Linkage, finds_dense_clusters_of_points_in_a_file) {
   EXPECT_EQ(rows, 13 + 2);
 }
 
+TEST(Linkage, divides_distances_and_takes_clusters_by_birth_and_life) {
+  const Folder folder;
+  const std::string points = folder.file("p.txt"), labels = folder.file("l.txt"), merges = folder.file("z.txt");
+  std::ofstream(points) << "0\n1\n2\n10\n11\n12\n";
+  const auto clusters = [&](const Arguments& more) {
+    const Outcome o = run(Arguments{"linkage", "--points", points, "--method", "hdbscan", "--min-cluster-size", "3",
+                                    "--min-samples", "2", "--labels", labels, "--linkage", merges} +
+                          more);
+    EXPECT_EQ(o.code, 0) << o.text();
+    return read_bytes(labels);
+  };
+  const std::string two = "0\n0\n0\n1\n1\n1\n", none = "-1\n-1\n-1\n-1\n-1\n-1\n";
+  EXPECT_EQ(clusters({}), two);  // born at distance 8, until 1: from 0.125 to 1
+  EXPECT_EQ(clusters({"--epsilon-max", "8"}), two);
+  EXPECT_EQ(clusters({"--epsilon-max", "7.9"}), none);
+  EXPECT_EQ(clusters({"--persistence", "0.875"}), two);
+  EXPECT_EQ(clusters({"--persistence", "0.9", "--ranks", "2"}), none);
+  EXPECT_EQ(clusters({"--epsilon-max", "2", "--alpha", "4", "--ties", "sequential", "--ranks", "3"}), two);
+  std::istringstream rows(read_bytes(merges));
+  std::string heights;
+  for (std::string a, b, height, size; rows >> a >> b >> height >> size;) heights += height + " ";
+  EXPECT_EQ(heights, "1 1 1 1 2 ");  // core distances 1; 8 / 4
+  for (const Arguments& bad :
+       {Arguments{"--persistence", "-1"}, Arguments{"--epsilon-max=-1"}, Arguments{"--alpha", "0"}})
+    EXPECT_EQ(run(Arguments{"linkage", "--points", points, "--method", "hdbscan"} + bad).code, 2);
+}
+
 TEST(Linkage, cuts_tied_merges_together_or_apart) {
   const Arguments command{"linkage", "--gen", "path:4", "--weights", "unit", "--labels", "-", "--clusters", "3"};
   EXPECT_EQ(run(command).out, "0\n0\n0\n0\n");

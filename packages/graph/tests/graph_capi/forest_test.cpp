@@ -8,7 +8,9 @@
 
 #include "merganser/base/random.hpp"
 #include "merganser/comm/runtime.hpp"
+#include "merganser/msf/cluster_scores.hpp"
 #include "merganser/msf/euclidean.hpp"
+#include "merganser/msf/grow.hpp"
 #include "merganser/msf/hdbscan.hpp"
 #include "merganser/msf/linkage.hpp"
 #include "merganser/msf/minimum_forest.hpp"
@@ -219,6 +221,95 @@ TEST(ForestInC, merges_of_one_height_are_in_the_order_of_scikit_learn) {
     EXPECT_EQ(exact, 1);
     EXPECT_EQ(labels, (std::vector<int32_t>{0, -1, 0, 0, 1, 0, 1})) << ranks << " ranks";
   }
+}
+
+/// Labels by the C++ interface of the points that ForestInC.options_... passes, merges of one height in scikit-learn's order.
+std::vector<std::int32_t> labels_by_cpp(double alpha, const msf::HdbscanOptions& options) {
+  std::vector<std::int32_t> labels;
+  comm::run({.backend = "threads", .ranks = 1}, [&](comm::Transport& t) {
+    msf::EuclideanOptions how;
+    how.min_samples = 6;
+    how.alpha = alpha;
+    msf::Report report;
+    const auto points = make_points(0, 1, 2);
+    const auto forest = msf::euclidean_forest(points, t, how, report);
+    const auto growth = msf::grow(forest, msf::gather_points(points, t, how, report));
+    labels = msf::hdbscan(msf::condense(msf::grown_dendrogram(growth.edges), options), options).labels;
+  });
+  return labels;
+}
+
+TEST(ForestInC, options_of_clusters_are_those_of_cpp_with_core_distances_that_the_forest_keeps) {
+  std::vector<std::vector<std::int32_t>> seen;
+  for (const double alpha : {0.0, 1.6})
+    for (const double epsilon_max : {0.0, 0.02})
+      for (const double persistence : {0.0, 40.0}) {
+        msf::HdbscanOptions options;
+        options.min_cluster_size = 12;
+        options.ties = msf::HdbscanTies::sequential;
+        if (epsilon_max > 0) options.epsilon_max = epsilon_max;
+        options.persistence = persistence;
+        const auto expected = labels_by_cpp(alpha > 0 ? alpha : 1, options);
+        seen.push_back(expected);
+        for (const int ranks : {1, 3}) {
+          std::vector<std::int32_t> found(kPoints, 99);
+          EXPECT_OK(run_threads(ranks, [&](mg_transport* t) {
+            int rank = 0;
+            mg_transport_rank(t, &rank);
+            const auto mine = make_points(rank, ranks, 2);
+            const mg_box box = {sizeof box, {0, 0, 0}, {1, 1, 1}, {1, 0, 0}, 0};
+            mg_tree_options how{};
+            how.struct_size = sizeof how;
+            how.box = &box;
+            how.min_samples = 6;
+            how.alpha = alpha;
+            const double* const at = mine.coordinates.data();
+            const std::uint64_t* const ids = mine.ids.data();
+            mg_forest* forest = nullptr;
+            if (int s = mg_forest_of_points(t, 2, at, ids, mine.ids.size(), &how, &forest)) return s;
+            mg_linkage* linkage = nullptr;
+            if (int s = mg_linkage_sequential(forest, 2, at, ids, mine.ids.size(), &how, nullptr, &linkage)) return s;
+            mg_hdbscan_options record{};
+            record.struct_size = sizeof record;
+            record.min_cluster_size = 12;
+            record.sequential = 1;
+            record.epsilon_max = epsilon_max;
+            record.persistence = persistence;
+            if (rank == 0)
+              if (int s = mg_hdbscan(linkage, &record, found.data(), nullptr, found.size(), nullptr)) return s;
+            record.persistence = -1;
+            if (rank == 0) {
+              EXPECT_EQ(mg_hdbscan(linkage, &record, found.data(), nullptr, found.size(), nullptr), MG_USAGE);
+              EXPECT_STREQ(mg_error(), "options: persistence: -1; allowed: 0 and more");
+            }
+            mg_linkage_free(linkage);
+            how.min_samples = 7;
+            EXPECT_EQ(mg_linkage_sequential(forest, 2, at, ids, mine.ids.size(), &how, nullptr, &linkage), MG_USAGE);
+            EXPECT_STREQ(mg_error(), "options: min_samples: 7; allowed: 6, as of the forest");
+            how.min_samples = 6;
+            how.alpha = 1.5;
+            EXPECT_EQ(mg_linkage_sequential(forest, 2, at, ids, mine.ids.size(), &how, nullptr, &linkage), MG_USAGE);
+            return mg_forest_free(forest);
+          }));
+          EXPECT_EQ(found, expected) << "alpha " << alpha << ", epsilon_max " << epsilon_max << ", persistence "
+                                     << persistence << ", " << ranks << " ranks";
+        }
+      }
+  for (std::size_t i = 1; i < seen.size(); ++i) EXPECT_NE(seen[i], seen[0]) << i;  // or an option has no effect
+  EXPECT_OK(run_threads(1, [](mg_transport* t) {
+    const mg_edge edge = {0, 1, 2};
+    mg_forest* forest = nullptr;
+    if (int s = mg_forest_of_graph(t, 2, &edge, 1, nullptr, &forest)) return s;
+    const double places[] = {0, 2};
+    mg_linkage* linkage = nullptr;
+    EXPECT_EQ(mg_linkage_sequential(forest, 1, places, nullptr, 2, nullptr, nullptr, &linkage), MG_USAGE);
+    mg_tree_options how{};
+    how.struct_size = sizeof how;
+    how.alpha = -1;
+    mg_forest* other = nullptr;
+    EXPECT_EQ(mg_forest_of_points(t, 1, places, nullptr, 2, &how, &other), MG_USAGE);
+    return mg_forest_free(forest);
+  }));
 }
 
 TEST(ForestInC, of_points_of_any_dimension_and_metric_is_that_of_cpp) {

@@ -47,6 +47,7 @@ typedef struct mg_tree_options {
   int32_t degrees;         ///< of MG_GREAT_CIRCLE: 1: points are in degrees; 0: in radians
   const double* period;    ///< length of each axis that is periodic, from 0, and 0 for the others; NULL: as `box` says
   int64_t most_distances;  ///< beyond 16 dimensions, where every pair is compared: more are refused; 0: 2e10
+  double alpha;            ///< distances are divided by it where they are compared with core distances; 0: 1
 } mg_tree_options;
 
 /// Computes the minimum spanning tree of points. Collective over the transport. Weights are distances.
@@ -88,7 +89,8 @@ MG_API int mg_linkage_new(mg_forest* forest, int join, mg_linkage** linkage);
 /// Computes the joined dendrogram of a forest of points, with merges of one height in scikit-learn's order: that of Prim's
 /// algorithm from point 0 among all pairs of points, sorted as NumPy does without vector instructions. For mg_hdbscan() with
 /// `sequential`.
-/// Collective. Dimension, coordinates, ids, count and options are those that were given to mg_forest_of_points().
+/// Collective. Dimension, coordinates, ids, count and options are those that were given to mg_forest_of_points(), whose core distances
+/// the forest has kept: 8 bytes per point.
 /// @param exact  becomes 1 on rank 0 if all edges of equal weight were compared; 0: too many points are equally far from each
 ///               other, and the order is that of the forest's edges alone. 0 on other ranks. NULL: not wanted
 MG_API int mg_linkage_sequential(mg_forest* forest, int dimension, const double* coordinates, const uint64_t* ids,
@@ -120,6 +122,8 @@ typedef struct mg_hdbscan_options {
   int32_t allow_single_cluster;  ///< 1: all points may be one cluster
   int32_t sequential;            ///< merges of one height are undone: 0: together; 1: one by one, the last one first
   int32_t unused;                ///< 0; reserved for later versions, which could not use padding
+  double epsilon_max;            ///< not with `leaf`: clusters born above this distance are not taken; 0: any
+  double persistence;            ///< clusters of a shorter life, in 1 / distance, are merged with their sibling first
 } mg_hdbscan_options;
 
 /// Computes the clusters of HDBSCAN* from a joined dendrogram of mutual reachability distances. Local. Clusters are numbered in

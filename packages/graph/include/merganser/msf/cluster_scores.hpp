@@ -63,4 +63,9 @@ struct ScoredEdge {
 /// @throws UsageError for a persistence that is negative or no number. Cost: O(points + clusters)
 [[nodiscard]] CondensedTree simplify(const CondensedTree& tree, double persistence);
 
+/// Condenses a dendrogram by all options of HDBSCAN* that concern the condensed tree: condense() with min_cluster_size and ties, then,
+/// where persistence is above 0, simplify(). Local. @param weights  as of condense() @throws as both
+[[nodiscard]] CondensedTree condense(const Dendrogram& d, const HdbscanOptions& options,
+                                     std::span<const double> weights = {});
+
 }  // namespace merganser::msf

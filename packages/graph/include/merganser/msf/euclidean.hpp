@@ -34,6 +34,9 @@ struct EuclideanOptions {
   /// Above 1: weights are mutual reachability distances, max(d(p, q), core(p), core(q)), where the core distance of a
   /// point is that to its min_samples-th nearest, itself being the first (as scikit-learn counts; hdbscan counts one less).
   int min_samples = 1;
+  /// Distances are divided by it in mutual reachability distances, max(d(p, q) / alpha, core(p), core(q)), and so are the weights of a
+  /// tree of plain distances; core distances are not. From 0.001 to 1000.
+  double alpha = 1;
   std::int64_t most_distances =
       20'000'000'000;  ///< beyond kMaxTreeDimension: largest number of distances that is computed
   /// Beyond kMaxTreeDimension: called on rank 0 before the work begins; an Error that it throws is thrown on every rank.
@@ -45,13 +48,15 @@ struct EuclideanOptions {
 /// squares may have one root: the tree is the minimum one in the order of the squares, and also a minimum one by weight.
 /// With Distance::cosine and Distance::correlation rows are divided by their length (each coordinate rounded once or twice), and
 /// weights are exactly half the squares of their chords; with Distance::hamming they are numbers of differing bits divided by the
-/// dimension, rounded once.
+/// dimension, rounded once. With an `alpha` other than 1 a weight is alpha times its value, divided by alpha: a weight that is a core
+/// distance is within 2^-52 of it, relatively.
 /// @return this rank's share of the edges; which rank holds which edge is unspecified
 /// @param cores   receives the core distances of this rank's points in the order given, as core_distances() returns them (zeros
 ///                without mutual reachability), at the cost of sending them back; null on all ranks: they are not needed
 /// @param report  phases "distribute", "tree", "neighbours", "local rounds", "global rounds"; facts "euclidean_*"
 /// @throws InputError on every rank for a coordinate that is not finite or beyond +-1e150, a bad period, ids not below n, and
-///         min_samples above the number of points; UsageError for options out of range
+///         min_samples above the number of points, and core distances that alpha multiplies out of range (beyond pi on a sphere);
+///         UsageError for options out of range
 /// Beyond kMaxTreeDimension dimensions every pair is compared (Prim's algorithm): O(n n d / P) time, O(d n / P) memory and n
 /// small collective calls; facts "pairs_*", phases "neighbours" and "pairs". UsageError where that is more than
 /// `most_distances`, with the forecast.
@@ -64,7 +69,7 @@ struct EuclideanOptions {
 
 /// Computes the core distance of each point: that to the k-th nearest of all ranks' points, itself being the first (k = 1: 0).
 /// Collective.
-/// @param options  min_samples is not used
+/// @param options  min_samples and alpha are not used
 /// @return core distances of this rank's points, in the order given
 /// @throws as euclidean_forest(), with k in the place of min_samples
 [[nodiscard]] std::vector<double> core_distances(const PointSet& points, int k, comm::Transport& transport,

@@ -16,7 +16,7 @@ class Sites;
 /// All ranks' points with their core distances on rank 0, as gather_points() returns them; none on the other ranks.
 struct GatheredPoints {
   std::shared_ptr<const euclidean::Sites> sites;  ///< coordinates by id, as they are compared; null: no points here
-  std::vector<double> core_distances;             ///< by id of the point; empty: weights are plain distances
+  std::vector<double> core_distances;  ///< by id of the point, as weights have them; empty: weights are plain distances
 
   /// Returns whether this rank holds the gathered points: true on rank 0.
   [[nodiscard]] explicit operator bool() const noexcept { return sites != nullptr; }
@@ -32,9 +32,10 @@ struct GatheredPoints {
 
 /// Gathers the points of a forest on rank 0 with core distances that are known already. Collective.
 /// @param cores  core distances of this rank's points, as euclidean_forest() gives them; on all ranks empty for plain distances
+/// @param alpha  EuclideanOptions::alpha of the forest
 /// @throws InputError on every rank for another number of core distances than of points
 /// Cost: as above, without that of core_distances()
 [[nodiscard]] GatheredPoints gather_points(const PointSet& points, const std::vector<double>& cores,
-                                           comm::Transport& transport);
+                                           comm::Transport& transport, double alpha = 1);
 
 }  // namespace merganser::msf

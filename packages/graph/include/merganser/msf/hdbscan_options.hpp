@@ -40,9 +40,8 @@ struct HdbscanOptions {
   HdbscanTies ties = HdbscanTies::together;
   /// With excess_of_mass clusters born above this distance are not selected; from 0.
   double epsilon_max = std::numeric_limits<double>::infinity();
-  double persistence =
-      0;  ///< difference of lambda below which a cluster is merged with its sibling, for simplify(), which the caller
-          ///< calls between condense() and hdbscan(); from 0
+  /// Difference of lambda below which a cluster is merged with its sibling; from 0. For condense() with all options.
+  double persistence = 0;
 };
 
 /// Validates all parameters of HDBSCAN*. Local.

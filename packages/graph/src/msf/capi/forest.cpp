@@ -3,7 +3,9 @@
 
 #include <cstddef>
 
+#include "merganser/base/text.hpp"
 #include "merganser/capi/detail/objects.hpp"
+#include "merganser/msf/cluster_scores.hpp"
 #include "merganser/msf/euclidean.hpp"
 #include "merganser/msf/grow.hpp"
 #include "merganser/msf/hdbscan.hpp"
@@ -13,12 +15,19 @@
 namespace merganser::capi {
 namespace {
 
+/// Parameters of the weights of a forest of points, which mg_linkage_sequential() must be given again.
+struct ReachOptions {
+  int min_samples = 0;  ///< 0: a forest of a graph
+  double alpha = 1;
+};
+
 /// Object behind the C handle mg_forest: this rank's share of a spanning forest, with its edges also as records of the C interface.
 class ForestObject final : public OverTransport {
  public:
   static constexpr const char* kKind = "forest";
-  ForestObject(std::shared_ptr<TransportObject> transport, msf::Forest found)
-      : OverTransport(std::move(transport)), forest(std::move(found)) {
+  ForestObject(std::shared_ptr<TransportObject> transport, msf::Forest found, ReachOptions reach = {},
+               std::vector<double> core_distances = {})
+      : OverTransport(std::move(transport)), forest(std::move(found)), of(reach), cores(std::move(core_distances)) {
     edges.reserve(forest.edges.size());
     for (const auto& e : forest.edges)
       edges.push_back({e.low, e.high, graphs::weight_from_bits(forest.kind, e.weight)});
@@ -26,6 +35,9 @@ class ForestObject final : public OverTransport {
 
   const msf::Forest forest;    ///< this rank's share of the forest
   std::vector<mg_edge> edges;  ///< its edges, with weights as double
+  const ReachOptions of;       ///< how the weights of a forest of points were made
+  const std::vector<double>
+      cores;  ///< core distances of this rank's points, in the caller's order; none with plain distances
 };
 
 // mg_linkage_merges() returns the merges of a dendrogram in place, as records of the C interface.
@@ -53,6 +65,7 @@ msf::EuclideanOptions to_options(const mg_tree_options& record) {
   if (record.min_samples > 0) options.min_samples = record.min_samples;
   check_range<std::int64_t>(record.most_distances, 0, std::int64_t{1} << 62, "options: most_distances");
   if (record.most_distances > 0) options.most_distances = record.most_distances;
+  if (record.alpha != 0) options.alpha = record.alpha;
   return options;
 }
 
@@ -104,6 +117,17 @@ msf::ForestOptions to_options(const mg_forest_options* given) {
   return options;
 }
 
+/// Checks that options of mg_linkage_sequential() are those of the forest. @throws UsageError for others, and for a forest of a graph
+void check_reach_options(const ReachOptions& of, const msf::EuclideanOptions& how) {
+  if (of.min_samples == 0) throw UsageError("forest: of a graph; allowed: of mg_forest_of_points()");
+  if (how.min_samples != of.min_samples)
+    throw UsageError("options: min_samples: " + std::to_string(how.min_samples) +
+                     "; allowed: " + std::to_string(of.min_samples) + ", as of the forest");
+  if (how.alpha != of.alpha)
+    throw UsageError("options: alpha: " + number_text(how.alpha) + "; allowed: " + number_text(of.alpha) +
+                     ", as of the forest");
+}
+
 /// Gathers the edges of a spanning forest from all ranks and computes the dendrogram of single linkage on rank 0; empty on the
 /// others. Collective.
 msf::Dendrogram gather_dendrogram(ForestObject& object, msf::Apart apart) {
@@ -127,6 +151,8 @@ msf::HdbscanOptions to_options(const mg_hdbscan_options* given) {
   if (record.min_cluster_size > 0) options.min_cluster_size = to_signed(record.min_cluster_size);
   options.max_cluster_size = to_signed(record.max_cluster_size);
   options.epsilon = record.epsilon;
+  if (record.epsilon_max != 0) options.epsilon_max = record.epsilon_max;
+  options.persistence = record.persistence;
   options.selection = read_flag(record.leaf, "options: leaf") ? msf::Selection::leaf : msf::Selection::excess_of_mass;
   options.allow_single_cluster = read_flag(record.allow_single_cluster, "options: allow_single_cluster");
   options.ties =
@@ -156,8 +182,10 @@ int mg_forest_of_points(mg_transport* transport, int dimension, const double* co
       points = to_point_set(dimension, coordinates, ids, count, record);
     });
     msf::Report report;
-    auto found = msf::euclidean_forest(points, over->get(), how, report);
-    make_handle<ForestObject>(forest, std::move(over), std::move(found));
+    std::vector<double> cores;
+    auto found = msf::euclidean_forest(points, over->get(), how, report, how.min_samples > 1 ? &cores : nullptr);
+    make_handle<ForestObject>(forest, std::move(over), std::move(found), ReachOptions{how.min_samples, how.alpha},
+                              std::move(cores));
   });
 }
 
@@ -222,9 +250,9 @@ int mg_linkage_sequential(mg_forest* forest, int dimension, const double* coordi
       const auto record = read_options(options, "options", offsetof(mg_tree_options, metric));  // in the first version
       how = to_options(record);
       points = to_point_set(dimension, coordinates, ids, count, record);
+      check_reach_options(object.of, how);
     });
-    msf::Report report;
-    const msf::GatheredPoints gathered = msf::gather_points(points, transport, how, report);
+    const msf::GatheredPoints gathered = msf::gather_points(points, object.cores, transport, how.alpha);
     const msf::Forest all = msf::gather_forest(object.forest, transport);
     msf::Growth growth;
     msf::Dendrogram found;
@@ -273,8 +301,7 @@ int mg_hdbscan(mg_linkage* linkage, const mg_hdbscan_options* options, int32_t* 
     check_capacity(capacity, object.dendrogram.vertices, "capacity");
     check_not_null(labels, object.dendrogram.vertices, "labels");
     const msf::HdbscanOptions choice = to_options(options);
-    const msf::Hdbscan found =
-        msf::hdbscan(msf::condense(object.dendrogram, choice.min_cluster_size, choice.ties), choice);
+    const msf::Hdbscan found = msf::hdbscan(msf::condense(object.dendrogram, choice), choice);
     std::copy(found.labels.begin(), found.labels.end(), labels);
     if (probabilities != nullptr) std::copy(found.probabilities.begin(), found.probabilities.end(), probabilities);
     store_optional(clusters, found.clusters);

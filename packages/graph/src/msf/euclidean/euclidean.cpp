@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/detail/uniform_values.hpp"
 #include "merganser/msf/detail/describe_euclidean.hpp"
@@ -30,6 +31,8 @@ void check_options(const EuclideanOptions& o) {
   if (o.leaf != 0) check_range("leaf", o.leaf, 4, static_cast<int>(kMaxLeafPoints));
   check_range("neighbours", o.neighbours, 1, 32);
   check_range("min-samples", o.min_samples, 1, 1 << 20);
+  if (!(o.alpha >= 1e-3 && o.alpha <= 1e3))
+    throw UsageError("alpha " + number_text(o.alpha) + "; allowed: 0.001 to 1000");
 }
 
 /// Returns a function that passes the share done of a phase of euclidean_forest() to the progress callback of the report; empty on
@@ -148,6 +151,8 @@ Forest compute_forest(const CheckedPoints& given, comm::Transport& transport, co
                       Report& report, std::vector<double>* cores) {
   PreparedPoints<D> ground = prepare_points<D>(given, transport, options, {cores != nullptr, true}, report);
   if (cores != nullptr) *cores = return_cores(ground.distributed, ground.tree, ground.core, transport);
+  const Stretch stretch = given.stretch(options.alpha);
+  stretch.stretch(ground.core, transport);
   BoruvkaState<D> state;
   state.tree = std::move(ground.tree);
   state.core = std::move(ground.core);
@@ -158,7 +163,7 @@ Forest compute_forest(const CheckedPoints& given, comm::Transport& transport, co
     const auto progress = make_progress(report, "neighbours", transport);
     if (ground.near.keep > 0) {
       find_reach_lists(state, ground.near, options.neighbours, static_cast<std::uint32_t>(options.min_samples),
-                       !ground.others && state.tree.folds().empty());
+                       !ground.others && state.tree.folds().empty() && options.alpha == 1);
       if (progress) progress(1);
     } else {
       find_lists(state, options.neighbours, options.threads, progress);
@@ -180,6 +185,7 @@ Forest compute_forest(const CheckedPoints& given, comm::Transport& transport, co
     global_rounds(state, *ground.others, std::move(remote_bounds), transport, report);
   }
   report.fact("euclidean_searches", state.searches);
+  stretch.divide(state.edges);
   return {ground.distributed.total, graphs::WeightKind::float64, std::move(state.edges)};
 }
 

@@ -6,6 +6,7 @@
 #include "merganser/geometry/box.hpp"
 #include "merganser/msf/euclidean.hpp"
 #include "src/msf/euclidean/search_names.hpp"
+#include "src/msf/euclidean/stretch.hpp"
 
 namespace merganser::msf::euclidean {
 
@@ -63,6 +64,8 @@ class CheckedPoints {
   [[nodiscard]] double distance(double compared) const {
     return distance_from_compared(compared, norm(), sphere(), divisor());
   }
+  /// Returns the metric of the points with a number by which their distances are divided.
+  [[nodiscard]] Stretch stretch(double alpha) const { return {alpha, norm(), sphere(), divisor()}; }
   /// Returns whether points lie on a sphere (great-circle distances).
   [[nodiscard]] bool sphere() const { return points_.metric == Distance::great_circle; }
   /// Returns the metric of the points for distances over D axes, with their periods.

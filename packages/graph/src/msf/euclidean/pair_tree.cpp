@@ -170,11 +170,15 @@ Forest forest_by_pairs(const CheckedPoints& given, comm::Transport& transport, c
     cores->resize(given.size(), 0);
     for (double& c : *cores) c = given.distance(c);
   }
+  const Stretch stretch = given.stretch(options.alpha);
+  stretch.stretch(core, transport);
   const Report::Scope scope(report, "pairs", transport);
   std::function<void(double)> progress;
   if (report.progress && transport.rank() == 0) progress = [&](double share) { report.progress("pairs", share); };
   PairTree tree(given, std::move(slab), std::move(core), transport);
-  return {given.total(), graphs::WeightKind::float64, tree.run(given.total(), progress)};
+  auto edges = tree.run(given.total(), progress);
+  stretch.divide(edges);
+  return {given.total(), graphs::WeightKind::float64, std::move(edges)};
 }
 
 }  // namespace merganser::msf::euclidean

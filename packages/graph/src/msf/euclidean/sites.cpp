@@ -8,12 +8,13 @@
 namespace merganser::msf::euclidean {
 
 // Gather of all points on rank 0, sorted by id.
-Sites::Sites(const CheckedPoints& given, comm::Transport& transport)
+Sites::Sites(const CheckedPoints& given, comm::Transport& transport, double alpha)
     : axes_(given.axes()),
       periods_(given.periods()),
       norm_(given.norm()),
       sphere_(given.sphere()),
-      divisor_(given.divisor()) {
+      divisor_(given.divisor()),
+      stretch_(given.stretch(alpha)) {
   std::vector<std::uint64_t> ids(given.size());
   std::vector<double> mine(given.size() * axes_);
   for (std::size_t i = 0; i < ids.size(); ++i) {

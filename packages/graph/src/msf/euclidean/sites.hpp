@@ -15,8 +15,8 @@ namespace merganser::msf::euclidean {
 class Sites {
  public:
   /// Gathers the canonical coordinates of all ranks' points on rank 0. Collective. Memory there: 8 bytes per coordinate, twice that
-  /// while they arrive.
-  Sites(const CheckedPoints& given, comm::Transport& transport);
+  /// while they arrive. @param alpha  number by which weights are divided, EuclideanOptions::alpha
+  Sites(const CheckedPoints& given, comm::Transport& transport, double alpha = 1);
 
   /// Returns the number of gathered points on this rank: all on rank 0, none on the others.
   [[nodiscard]] std::size_t size() const { return axes_ == 0 ? 0 : at_.size() / axes_; }
@@ -67,13 +67,15 @@ class Sites {
   [[nodiscard]] double compared_from_pair(double pair, const double* a, const double* b) const {
     return sphere_ && pair > nearest::kFarChord2 ? compared(a, b) : pair;
   }
-  /// Returns the weight of an edge between points, their distance, for a compared distance.
-  [[nodiscard]] double weight(double compared) const {
-    return distance_from_compared(compared, norm_, sphere_, divisor_);
-  }
-  /// Returns an upper bound of the compared values of all pairs of points whose distance is at most `distance`.
-  [[nodiscard]] double compared_above(double distance) const {
-    return euclidean::compared_above(distance, norm_, sphere_, divisor_);
+  /// Returns the weight of an edge between points, their distance divided by alpha, for a compared distance.
+  [[nodiscard]] double weight(double compared) const { return stretch_.weight(compared); }
+  /// Returns the weight of an edge for a core distance.
+  [[nodiscard]] double weight_of_core(double core) const { return stretch_.weight_of_core(core); }
+  /// Returns an upper bound of the compared values of all pairs of points for which an edge weighs at most `weight`.
+  [[nodiscard]] double compared_above(double weight) const {
+    constexpr double kMore = 1 + 1e-12;  // exceeds the rounding of the division by alpha
+    const double most = stretch_.alpha == 1 ? weight : weight * stretch_.alpha * kMore;
+    return euclidean::compared_above(most, norm_, sphere_, divisor_);
   }
 
  private:
@@ -88,6 +90,7 @@ class Sites {
   Norm norm_;
   bool sphere_;             ///< points are on the unit sphere
   double divisor_;          ///< what compared values are divided by for distances; 0: they are not
+  Stretch stretch_;         ///< conversion of compared distances to weights
   std::vector<double> at_;  ///< coordinates by id
 };
 

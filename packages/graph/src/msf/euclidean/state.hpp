@@ -222,7 +222,7 @@ struct NearPoints {
 /// search for core distances has found, without another search. Lists may have fewer than `neighbours` entries, also none: the
 /// least edges that they do not decide are searched in the rounds. Local.
 /// @param near  lists of at least samples - 1 points; emptied
-/// @param alone  core distances are those to the (samples - 1)-th entry, as there are no other ranks and no folded points
+/// @param alone  core distances are those to the (samples - 1)-th entry, as there are no other ranks, no folded points and no alpha
 template <std::size_t D>
 void find_reach_lists(BoruvkaState<D>& state, NearPoints& near, int neighbours, std::uint32_t samples, bool alone);
 

@@ -33,10 +33,11 @@ GatheredPoints gather_points(const PointSet& points, comm::Transport& transport,
                              Report& report) {
   std::vector<double> cores;
   if (options.min_samples > 1) cores = core_distances(points, options.min_samples, transport, options, report);
-  return gather_points(points, cores, transport);
+  return gather_points(points, cores, transport, options.alpha);
 }
 
-GatheredPoints gather_points(const PointSet& points, const std::vector<double>& cores, comm::Transport& transport) {
+GatheredPoints gather_points(const PointSet& points, const std::vector<double>& cores, comm::Transport& transport,
+                             double alpha) {
   const euclidean::CheckedPoints given(points, transport);
   const bool some = transport.all_reduce(static_cast<std::int64_t>(!cores.empty()), comm::Op::sum) > 0;
   comm::agree(transport, [&] {
@@ -45,8 +46,10 @@ GatheredPoints gather_points(const PointSet& points, const std::vector<double>& 
                        std::to_string(given.size()) + " points; allowed: one for each");
   });
   GatheredPoints all;
-  auto sites = std::make_shared<const euclidean::Sites>(given, transport);
+  auto sites = std::make_shared<const euclidean::Sites>(given, transport, alpha);
   if (some) all.core_distances = gather_by_id(given, cores, transport);
+  if (alpha != 1)
+    for (double& core : all.core_distances) core = sites->weight_of_core(core);
   if (transport.rank() == 0) all.sites = std::move(sites);
   return all;
 }

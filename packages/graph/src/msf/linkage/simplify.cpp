@@ -97,4 +97,9 @@ CondensedTree simplify(const CondensedTree& tree, double persistence) {
   return Simplifier(tree, persistence).run();
 }
 
+CondensedTree condense(const Dendrogram& d, const HdbscanOptions& options, std::span<const double> weights) {
+  CondensedTree tree = condense(d, options.min_cluster_size, options.ties, weights);
+  return options.persistence > 0 ? simplify(tree, options.persistence) : tree;
+}
+
 }  // namespace merganser::msf

@@ -14,6 +14,8 @@ void describe(EuclideanOptions& o, auto&& option) {
   option("min-samples", o.min_samples,
          "mutual reachability with the distance to the N-th nearest point, itself counted; 1: plain distances",
          at_least(1));
+  option("alpha", o.alpha, "distances are divided by it where they are compared with core distances",
+         between(0.001, 1000.0));
   option("most-distances", o.most_distances,
          "beyond 16 dimensions, where every pair is compared: more distances are refused, with what they would cost",
          at_least(1));
