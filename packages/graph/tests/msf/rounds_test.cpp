@@ -216,6 +216,29 @@ TEST(LocalRoundsTest, make_the_same_tree_on_any_number_of_threads_with_lists_of_
   });
 }
 
+TEST(LocalRoundsTest, share_a_round_among_so_many_threads_as_the_memory_for_their_choices_admits) {
+  test::on_threads(1, [](comm::Transport& t) {
+    auto state = begun<3>(test::make_swarm("uniform", 3, 600, 9), 1, 2, t);
+    const std::size_t n = state.component.size();
+    ASSERT_EQ(n, 600U);
+    state.threads = 16;
+    const auto team = [&](std::size_t components) {
+      state.best.assign(components, {});
+      const std::size_t size = state.team_size(1000);
+      EXPECT_LE((size - 1) * components * sizeof(Choice), n * state.kCopiedBytes);
+      EXPECT_EQ(state.team_size(255), 1U) << "little work";
+      return size;
+    };
+    EXPECT_EQ(team(n), 3U);
+    EXPECT_EQ(team(n / 2), 5U);
+    EXPECT_EQ(team(3 * n), 1U) << "in global rounds there may be more components than points";
+    EXPECT_EQ(team(n / 10), 16U);
+    EXPECT_EQ(team(0), 16U);
+    state.threads = 1;
+    EXPECT_EQ(team(n / 10), 1U);
+  });
+}
+
 TEST(LocalRoundsTest, give_up_the_filter_where_a_far_point_leaves_it_no_digits) {
   test::on_threads(1, [](comm::Transport& t) {
     for (const int min_samples : {1, 4}) {

@@ -1,4 +1,5 @@
 // First half of a round of Boruvka's algorithm: least edges from the neighbour lists of points; and the threads of both halves.
+#include <memory>
 #include <utility>
 
 #include "merganser/base/parallel.hpp"
@@ -6,24 +7,44 @@
 
 namespace merganser::msf::euclidean {
 
+// Number of threads for a part of a round: one for little work, and no more than the memory for their choices admits.
+template <std::size_t D>
+std::size_t BoruvkaState<D>::team_size(std::size_t work) const {
+  constexpr std::size_t kMinWork = 256;  // less work costs less than threads
+  if (work < kMinWork || threads <= 1) return 1;
+  const std::size_t copies = kCopiedBytes * component.size() / (sizeof(Choice) * std::max<std::size_t>(1, best.size()));
+  return std::min(static_cast<std::size_t>(threads), 1 + copies);
+}
+
+/// Gives each thread of a team choices of its own, copies of the best edges; the first one's are `best` itself.
+template <std::size_t D>
+void BoruvkaState<D>::copy_choices(std::size_t team) {
+  workers_.resize(std::max(workers_.size(), team));
+  workers_[0].best = best.data();
+  least_.clear();
+  if (team <= 1) return;
+  const std::size_t bytes = (team - 1) * best.size() * sizeof(Choice);
+  if (copies_.bytes() < bytes) {
+    copies_ = {};  // before the next one is allocated
+    copies_ = RawBuffer(bytes);
+  }
+  least_.resize(best.size());
+  for (std::size_t c = 0; c < best.size(); ++c) least_[c] = std::bit_cast<std::uint64_t>(best[c].key.d2);
+  // All copies are made before any thread works: the first one changes `best`.
+  in_parallel(static_cast<int>(team), [&](int t) {
+    if (t == 0) return;
+    const auto at = static_cast<std::size_t>(t);
+    workers_[at].best = reinterpret_cast<Choice*>(copies_.data()) + (at - 1) * best.size();
+    std::uninitialized_copy(best.begin(), best.end(), workers_[at].best);
+  });
+}
+
 // Fork and join of the threads of a round: each works on choices of its own, since components lie across the parts of threads.
 template <std::size_t D>
 void BoruvkaState<D>::with_workers(std::size_t work, const std::function<void(Worker&)>& body) {
-  constexpr std::size_t kMinWork = 256;  // less work costs less than threads
-  const auto team = static_cast<std::size_t>(work < kMinWork ? 1 : threads);
-  workers_.resize(std::max(workers_.size(), team));
-  least_.clear();
-  if (team > 1)
-    for (const Choice& choice : best) least_.push_back(choice.key.d2);
-  workers_[0].best = best.data();
-  in_parallel(static_cast<int>(team), [&](int t) {
-    Worker& worker = workers_[static_cast<std::size_t>(t)];
-    if (t > 0) {
-      worker.own = best;
-      worker.best = worker.own.data();
-    }
-    body(worker);
-  });
+  const std::size_t team = team_size(work);
+  copy_choices(team);
+  in_parallel(static_cast<int>(team), [&](int t) { body(workers_[static_cast<std::size_t>(t)]); });
   for (Worker& worker : workers_) {
     searches += std::exchange(worker.searches, 0);
     visits += std::exchange(worker.visits, 0);
@@ -31,7 +52,7 @@ void BoruvkaState<D>::with_workers(std::size_t work, const std::function<void(Wo
   share_loop(static_cast<int>(team), best.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t t = 1; t < team; ++t)
       for (std::size_t c = begin; c < end; ++c)
-        if (workers_[t].own[c].key < best[c].key) best[c] = workers_[t].own[c];
+        if (workers_[t].best[c].key < best[c].key) best[c] = workers_[t].best[c];
   });
 }
 
@@ -112,6 +133,8 @@ void BoruvkaState<D>::update_least_bound(std::uint32_t leaf) {
 }
 
 #define MERGANSER_MEMBERS(UNUSED, D)                                                             \
+  template std::size_t BoruvkaState<D>::team_size(std::size_t) const;                            \
+  template void BoruvkaState<D>::copy_choices(std::size_t);                                      \
   template void BoruvkaState<D>::with_workers(std::size_t, const std::function<void(Worker&)>&); \
   template bool BoruvkaState<D>::advance(std::uint32_t);                                         \
   template void BoruvkaState<D>::offer_edge(Worker&, std::uint32_t);                             \

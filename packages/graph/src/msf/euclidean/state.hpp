@@ -3,10 +3,13 @@
 /// point of another component.
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <vector>
 
+#include "merganser/base/aligned_memory.hpp"
+#include "merganser/base/detail/shared_word.hpp"
 #include "merganser/graphs/edges.hpp"
 #include "merganser/nearest/filter_points.hpp"
 #include "merganser/nearest/leaf_scan.hpp"
@@ -56,6 +59,9 @@ struct Found {
 /// distance to it.
 template <std::size_t D>
 struct BoruvkaState {
+  /// Most bytes per point of this rank for the copies of `best` that threads other than the first work on.
+  static constexpr std::size_t kCopiedBytes = 64;
+
   PointTree<D> tree;         ///< tree of boxes over this rank's points
   std::vector<double> core;  ///< by point: squared core distance, followed by 16 zeros; empty: plain distances
   nearest::LeafPoints scan;  ///< view of the tree's points for scans of leaves
@@ -123,6 +129,10 @@ struct BoruvkaState {
 
   /// Appends an edge, given by its key, to the edges of the spanning tree on this rank, with its distance as weight.
   void add_edge(const Key& key);
+  /// Returns the number of threads for a part of this round: fewer than `threads` for little work, or where copies of `best`, one for each
+  /// thread but the first, would take more than kCopiedBytes per point of this rank.
+  /// @param work  number of independent parts of the work
+  [[nodiscard]] std::size_t team_size(std::size_t work) const;
 
  private:
   /// Leaves near a leaf for whose points searches are made, as gather_near() finds them, with their boxes as a structure of arrays.
@@ -134,8 +144,7 @@ struct BoruvkaState {
   };
   /// Memory of one thread of a round: all that it changes besides the points and nodes that are its own.
   struct Worker {
-    std::vector<Choice> own;    ///< choices of this thread, where there are several threads
-    Choice* best = nullptr;     ///< by component: least edge out of it that this thread knows
+    Choice* best = nullptr;     ///< by component: least edge out of it that this thread knows; the thread's own
     std::vector<Visit> todo;    ///< stack of nodes that a tree search has yet to visit
     NearLeaves near;            ///< leaves near the leaf that is searched for
     std::int64_t searches = 0;  ///< number of tree searches
@@ -144,11 +153,13 @@ struct BoruvkaState {
   /// Calls body(worker) on threads of this round, each with a worker that has all best edges, and joins the best edges that they have
   /// found. @param work  number of independent parts of the work, few of which are left to the calling thread
   void with_workers(std::size_t work, const std::function<void(Worker&)>& body);
+  void copy_choices(std::size_t team);
 
   /// Returns an upper bound of the compared value of the best edge of component c over all threads.
   [[nodiscard]] double least_of(const Worker& worker, std::uint32_t c) const {
     const double own = worker.best[c].key.d2;
-    return least_.empty() ? own : std::min(own, std::atomic_ref(least_[c]).load(std::memory_order_relaxed));
+    if (least_.empty()) return own;
+    return std::min(own, std::bit_cast<double>(detail::load_word(least_[c], std::memory_order_relaxed)));
   }
   /// Returns the key that an edge out of component c must precede to be chosen: the lesser of its best edge and its ceiling. Of the best
   /// edge of another thread only the compared value is known, so edges of the same value are not excluded.
@@ -162,9 +173,10 @@ struct BoruvkaState {
   void choose(Worker& worker, std::uint32_t c, const Choice& choice) {
     worker.best[c] = choice;
     if (least_.empty()) return;
-    const std::atomic_ref least(least_[c]);
-    double known = least.load(std::memory_order_relaxed);
-    while (choice.key.d2 < known && !least.compare_exchange_weak(known, choice.key.d2, std::memory_order_relaxed)) {
+    const double d2 = choice.key.d2;
+    std::uint64_t known = detail::load_word(least_[c], std::memory_order_relaxed);
+    while (d2 < std::bit_cast<double>(known) &&
+           !detail::replace_word(least_[c], known, std::bit_cast<std::uint64_t>(d2), std::memory_order_relaxed)) {
     }
   }
   /// Replaces the best edge of the component of point v by that from v to its nearest neighbour, if that is less.
@@ -198,8 +210,10 @@ struct BoruvkaState {
   class FilteredSearch;
 
   std::vector<Worker> workers_;  ///< threads of a round, with their memory
-  mutable std::vector<double>
-      least_;  ///< by component: compared value of the best edge that any thread knows; empty: one thread
+  std::vector<std::uint64_t>
+      least_;         ///< by component: compared value, its bits, of the best edge that any thread knows, changed
+                      ///< by atomic operations; empty: one thread
+  RawBuffer copies_;  ///< choices of all threads but the first
   nearest::FilterPoints
       filter_;                ///< single-precision copy of the points, once searches need it; empty: they do without
   bool filter_made_ = false;  ///< `filter_` is what it will be
