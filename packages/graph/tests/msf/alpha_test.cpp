@@ -103,6 +103,29 @@ TEST(AlphaTest, trees_have_the_weights_of_the_definition_and_one_answer_on_any_r
   EXPECT_GT(differ, 200);
 }
 
+TEST(AlphaTest, threads_that_share_rounds_find_the_tree_though_core_distances_are_far_from_those_of_neighbours) {
+  // Times 0.25 a point's neighbours are farther than its core distance, times 3 all in its list may be nearer.
+  std::uint64_t seed = 400;
+  for (const int dimension : {3, 6})
+    for (const auto* shape : {"uniform", "clusters", "lattice"})
+      for (const int samples : {2, 5, 15})
+        for (const double alpha : {0.25, 3.0}) {
+          const Swarm swarm = make_swarm(shape, dimension, 1600, ++seed);
+          SCOPED_TRACE(swarm.name + " " + std::to_string(samples) + " alpha " + std::to_string(alpha));
+          on_threads(1, [&](comm::Transport& t) {
+            const auto points = distribute(swarm, t, seed);
+            msf::EuclideanOptions options;
+            options.min_samples = samples;
+            options.alpha = alpha;
+            options.threads = 3;
+            options.leaf = 4;
+            msf::Report report;
+            EXPECT_EQ(sorted(msf::euclidean_forest(points, t, options, report).edges),
+                      sorted(msf::prim(points, t, samples, alpha).edges));
+          });
+        }
+}
+
 TEST(AlphaTest, edges_of_equal_weight_come_in_the_order_of_prims_algorithm_on_all_pairs) {
   // Powers of two, so that weights by the definition are those of the library to the last bit.
   std::uint64_t seed = 0;
