@@ -95,8 +95,9 @@ class LeafSearch {
     visit_all(leaf, [this](const Node& near) {
       const auto other = copy_->leaf_of(static_cast<std::uint32_t>(&near - tree_.nodes().data()));
       filter_leaf(*copy_, other, near.box.lower.data(), near.box.upper.data(), filter_);
-      // Without the filter no leaf is visited for the slack alone: nothing else is visited with it.
-      worst_ = filter_.blind() ? -1 : static_cast<double>(filter_.worst) / copy_->scale() / copy_->scale();
+      // Without the filter no leaf is visited for the slack alone: nothing else is visited with it. Nor where candidates overflow.
+      worst_ =
+          filter_.full || filter_.blind() ? -1 : static_cast<double>(filter_.worst) / copy_->scale() / copy_->scale();
     });
     const bool found = worst_ >= 0 && select_exactly();
     misses_ = found ? misses_ / 2 : std::min(2 * misses_ + 1, 63U);
