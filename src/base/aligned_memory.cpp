@@ -20,8 +20,17 @@ void* allocate_aligned(std::size_t& bytes) {
   bytes = (bytes + step - 1) / step * step;
   void* const memory = std::aligned_alloc(step, bytes);
   if (memory == nullptr) throw std::bad_alloc();
-  if (step == kHugePage) madvise(memory, bytes, MADV_HUGEPAGE);
+  advise_huge_pages(memory, bytes);
   return memory;
+}
+
+// Advice for the whole huge pages within the memory; a system that refuses it serves small pages.
+void advise_huge_pages(void* memory, std::size_t bytes) noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(memory);
+  const std::uintptr_t begin = (at + kHugePage - 1) / kHugePage * kHugePage;
+  const std::uintptr_t end = (at + bytes) / kHugePage * kHugePage;
+  if (bytes < 4 * kHugePage || begin >= end) return;
+  madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 
 }  // namespace merganser

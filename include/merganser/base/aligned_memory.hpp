@@ -13,6 +13,10 @@ namespace merganser {
 /// @param bytes  wanted; on return rounded up to what was allocated @throws std::bad_alloc
 [[nodiscard]] void* allocate_aligned(std::size_t& bytes);
 
+/// Asks the system to back memory that was not written to yet by huge pages, for those that lie in it as a whole; ignored below 8 MiB
+/// and where the system has none on request. Local.
+void advise_huge_pages(void* memory, std::size_t bytes) noexcept;
+
 /// Allocator of standard containers that uses allocate_aligned().
 template <class T>
 struct AlignedAllocator {
