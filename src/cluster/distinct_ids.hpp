@@ -68,7 +68,8 @@ class ForeignIds {
 };
 
 /// Checks that the ids of all ranks' parcels or points are distinct: each is sent to the rank given by its value, where equal
-/// ones are found, unless ids ascend on every rank and the ranges of ranks are disjoint. Collective.
+/// ones are found, unless ids ascend on every rank and the ranges of ranks are disjoint, or comm::are_surely_distinct() tells that they
+/// are, which sends the ids too where their range is short. Collective.
 /// @param name  kind of id, for the error, as "parcel id"
 /// @throws InputError on every rank alike
 void check_distinct_over_ranks(const std::string& name, const links::Ids& ids, std::size_t count,

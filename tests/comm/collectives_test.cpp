@@ -6,6 +6,7 @@
 #include <new>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/distinct_numbers.hpp"
 #include "merganser/comm/questions.hpp"
 #include "tests/comm/graphs.hpp"
 #include "tests/support/ranks.hpp"
@@ -309,6 +310,36 @@ TEST_P(CollectivesTest, an_agreed_error_leaves_the_library_usable) {
                  InputError);
     on_ranks(setup, [](Transport& t) { t.barrier(); });
   }
+}
+
+TEST_P(CollectivesTest, numbers_that_are_there_twice_are_found_in_whatever_rounds_they_are_sent) {
+  on_ranks(GetParam(), [](Transport& t) {
+    // Rank r has 5 r + 7 numbers, so that ranks have unequal numbers of rounds.
+    const auto mine = static_cast<std::size_t>(5 * t.rank() + 7);
+    std::int64_t before = 0;
+    for (int r = 0; r < t.rank(); ++r) before += 5 * r + 7;
+    const std::int64_t all = t.all_reduce(static_cast<std::int64_t>(mine), Op::sum);
+    // A permutation of 0 .. all - 1: the factor is a prime above their number.
+    const auto number_at = [&](std::int64_t place) { return 100 + place * 1009 % all; };
+    ASSERT_LT(all, 1009);
+    const auto says = [&](std::size_t round, std::int64_t from, std::int64_t to) {
+      // The number at place `to` is that at place `from` again.
+      return comm::are_surely_distinct(
+          t, mine,
+          [&](std::size_t i) {
+            const std::int64_t place = before + static_cast<std::int64_t>(i);
+            return number_at(place == to ? from : place);
+          },
+          round);
+    };
+    for (const std::size_t round : {1, 3, 1000}) {
+      EXPECT_TRUE(says(round, 0, 0)) << round;
+      for (const std::int64_t to : {all / 2, all - 1}) {
+        EXPECT_FALSE(says(round, 0, to)) << round << " place " << to;
+        EXPECT_FALSE(says(round, to - 1, to)) << round << " place " << to;
+      }
+    }
+  });
 }
 
 }  // namespace

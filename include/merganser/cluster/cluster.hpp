@@ -91,8 +91,8 @@ class Clusterer {
 };
 
 /// Sends every parcel to its owner from any rank, after wrapping it on periodic axes. Collective (set-up). Besides the
-/// parcels it sends the ids, 8 bytes each, to find duplicates, unless they ascend on every rank and the ranges of ranks
-/// are disjoint, as in parcels read from a file.
+/// parcels it sends the ids, 8 bytes each, to find duplicates (a second time if ids of a short range are not distinct), unless
+/// they ascend on every rank and the ranges of ranks are disjoint, as in parcels read from a file.
 /// @throws UsageError if the decomposition is for another number of ranks, or ranks differ in it or in the schema
 /// @throws InputError for a coordinate that is not finite or, by more than rounding, outside of a wall, a volume that
 /// is not from 1e-120 to 1e120, or an id that two parcels have; all on every rank alike, with nothing moved yet

@@ -12,14 +12,20 @@
 
 namespace merganser::comm {
 
+/// Default limit of the numbers that a rank sends in one round of are_surely_distinct().
+inline constexpr std::size_t kDistinctRound = std::size_t{1} << 17;
+
 /// Returns true, on every rank, if the numbers of all ranks are distinct. False also if their range is too long to tell: more than 64
-/// numbers for each one that is there. Collective: two reductions; on several ranks, if the range is short enough, another one and
-/// rounds in which every rank sends at most kDistinctRound numbers. Memory: a bit for each number of this rank's part of the range.
+/// numbers for each one that is there. Collective: two reductions; on several ranks, if the range is short enough, another two, and
+/// rounds in which every rank sends at most `round` numbers. Memory: a bit for each number of this rank's part of the range, and the
+/// messages of a round, 8 bytes each: up to `round` numbers of every rank, where all numbers belong to one rank's part (as those do that
+/// differ by multiples of the number of ranks).
 /// @param count   how many numbers this rank has
 /// @param number  returns one of them, from its position, 0 to count - 1; called two times for each
+/// @param round   most numbers that a rank sends in one round, above 0
 template <class Number>
-[[nodiscard]] bool are_surely_distinct(Transport& transport, std::size_t count, const Number& number) {
-  constexpr std::size_t kDistinctRound = std::size_t{1} << 17;
+[[nodiscard]] bool are_surely_distinct(Transport& transport, std::size_t count, const Number& number,
+                                       std::size_t round = kDistinctRound) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   std::array<std::int64_t, 2> bounds{kMax,
                                      kMax};  // the least number, and the bits of the greatest, inverted: -1 - most
@@ -48,11 +54,11 @@ template <class Number>
     return again == 0;
   }
   std::vector<std::uint64_t> part;
-  const std::size_t rounds = count_rounds(transport, count, kDistinctRound);
+  const std::size_t rounds = count_rounds(transport, count, round);
   for (std::size_t r = 0; r < rounds; ++r) {
     part.clear();
-    const std::size_t end = std::min(count, (r + 1) * kDistinctRound);
-    for (std::size_t i = std::min(count, r * kDistinctRound); i < end; ++i) part.push_back(from_least(i));
+    const std::size_t end = std::min(count, (r + 1) * round);
+    for (std::size_t i = std::min(count, r * round); i < end; ++i) part.push_back(from_least(i));
     for (const auto theirs : send_to_owners<std::uint64_t>(
              transport, part, [&](std::uint64_t n) { return static_cast<std::int64_t>(n % ranks); }))
       for (const std::uint64_t n : theirs) set(n / ranks);
