@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <memory>
 
 #include "merganser/base/error.hpp"
+#include "src/io/netcdf/nc_file.hpp"
 #include "tests/io/folder.hpp"
 #include "tests/support/ranks.hpp"
 
@@ -79,6 +81,28 @@ TEST_P(DataFile, that_does_not_fit_its_dimensions_is_refused_and_the_old_one_sta
     EXPECT_EQ(read_bytes(path), before);
     EXPECT_THROW(write_data(folder.file("none/data.nc"), sample_group(), t), InputError);
     t.barrier();
+  });
+}
+
+TEST_P(DataFile, that_threads_share_is_closed_when_rank_0_gives_it_up) {
+  if (GetParam().backend != "threads") return;
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    const Folder folder(t);
+    const std::string path = folder.file("data.nc");
+    write_data(path, t.rank() == 0 ? sample_group() : FileGroup(), t);
+    std::shared_ptr<NcFile> file;
+    if (t.rank() == 0) file = std::make_shared<NcFile>(NcFile::open(path));
+    file = share_file(file, t);
+    EXPECT_EQ(file->dimension("x"), 3);
+    t.barrier();
+    if (t.rank() == 0) {
+      // HDF5 refuses to create a file over one that this process has open.
+      EXPECT_THROW((void)NcFile::create(path, path), InputError);
+      file.reset();
+      EXPECT_NO_THROW((void)NcFile::create(path, path));
+    }
+    t.barrier();  // until here the other ranks have their pointers
+    file.reset();
   });
 }
 

@@ -106,10 +106,12 @@ NcFile::NcFile(NcFile&& o) noexcept
       hdf5_id_(o.hdf5_id_),
       lengths_(std::move(o.lengths_)) {}
 
-NcFile::~NcFile() {
+NcFile::~NcFile() { close_quietly(); }
+
+void NcFile::close_quietly() noexcept {
   if (id_ < 0) return;
   const NetcdfLock lock(shown_);
-  nc_close(id_);
+  nc_close(std::exchange(id_, -1));
 }
 
 void NcFile::close() {
@@ -192,13 +194,15 @@ int get_part(const NcFile& file, int group, int variable, const VariablePart& pa
   return NC_NOERR;
 }
 
-// Broadcast of a pointer, which threads of one process may follow.
+// Broadcast of a pointer, which threads of one process may follow. Rank 0 gets another one of its own, whose last copy closes the
+// file.
 std::shared_ptr<NcFile> share_file(const std::shared_ptr<NcFile>& of_first, comm::Transport& transport) {
   const std::array mine{reinterpret_cast<std::uintptr_t>(&of_first)};
   const auto told = comm::broadcast_from_first(transport, mine);
   std::shared_ptr<NcFile> file = *reinterpret_cast<const std::shared_ptr<NcFile>*>(told[0]);
   transport.barrier();  // rank 0 keeps its pointer until all have copied it
-  return file;
+  if (transport.rank() > 0) return file;
+  return {file.get(), [file](NcFile* open) { open->close_quietly(); }};
 }
 
 void set_chunk_cache(int group, int variable, const ChunkCache& cache) {

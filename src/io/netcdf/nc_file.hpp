@@ -50,6 +50,9 @@ class NcFile {
   /// Closes the NetCDF file, which flushes buffered values. Collective if all processes created it. @throws InputError if it
   /// fails
   void close();
+  /// Closes the NetCDF file if it is open, as the destructor does, without reporting a failure. Collective if all processes created
+  /// it.
+  void close_quietly() noexcept;
 
   /// Returns NetCDF's identifier of the file, which is also that of its root group.
   [[nodiscard]] int id() const noexcept { return id_; }
@@ -100,8 +103,10 @@ class NcFile {
   mutable std::map<int, std::size_t> lengths_;  // by dimension, of a file open for reading, where they cannot change
 };
 
-/// Returns, on every rank, the NetCDF file of rank 0, which the ranks use as threads of one process: HDF5 shares the state of files of
-/// one name within a process. Collective. @pre the ranks are threads: Capabilities::processes is false
+/// Returns, on every rank, the NetCDF file of rank 0, which the ranks use as threads of one process: HDF5 shares the state of
+/// files of one name within a process. Collective. The file is closed, for all ranks, when rank 0 has given up what it got here:
+/// an error that leaves rank 0 then leaves no open file behind. So rank 0 keeps it until an agreement of all ranks that follows
+/// their last use of it. @pre the ranks are threads: Capabilities::processes is false
 [[nodiscard]] std::shared_ptr<NcFile> share_file(const std::shared_ptr<NcFile>& of_first, comm::Transport& transport);
 
 /// Hyperslab of a NetCDF variable: start and length along each of its dimensions. Both vectors have one unused entry at their

@@ -25,7 +25,7 @@
 namespace merganser::io {
 namespace {
 
-constexpr std::int64_t kBlock = std::int64_t{1} << 22;  // values read by one call, or sent to all ranks in one round
+constexpr std::int64_t kBlock = std::int64_t{1} << 22;  // values read by one call
 constexpr std::int64_t kLot = std::int64_t{1} << 16;    // parcels of which all columns are read before the next ones
 constexpr std::size_t kTile = 1024;                     // parcels of which all columns stay in the second cache
 

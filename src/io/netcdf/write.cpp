@@ -50,7 +50,7 @@ Layout gather_layout(std::size_t mine, comm::Transport& transport) {
   return layout_from_counts(comm::all_gather_value(transport, static_cast<std::int64_t>(mine)));
 }
 
-/// Writer of the values of one parcel file. NetCDF statuses are kept until close(), since a rank that threw in between would
+/// Writer of the values of one parcel file. NetCDF statuses are kept until check(), since a rank that threw in between would
 /// leave others in a collective call.
 class ColumnWriter {
  public:
@@ -100,7 +100,8 @@ class ColumnWriter {
  private:
   static constexpr std::size_t kColumns = 5;  ///< columns written together, of the same table of the container
 
-  /// Writes a group of columns of all ranks' parcels to the file, in rounds of equal number on every rank. Collective.
+  /// Writes a group of columns of all ranks' parcels to the file, in rounds. Collective: of equal number on every
+  /// rank, but that a rank that is a thread, or alone, skips those for which it has no parcels left.
   void write_group(std::span<const Column> columns, std::span<const int> variables, const Parcels& parcels) {
     const bool threads = !transport_.capabilities().processes;  // each writes its own, one at a time
     const bool collective = file_ != nullptr && file_->collective();
@@ -162,7 +163,7 @@ class ColumnWriter {
     }
   }
 
-  /// Records the NetCDF status of a write if it is the first failure, to be thrown by close().
+  /// Records the NetCDF status of a write if it is the first failure, to be thrown by check().
   void record_status(int status) {
     if (status != NC_NOERR && worst_ == NC_NOERR) worst_ = status;
   }
