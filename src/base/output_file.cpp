@@ -214,13 +214,15 @@ void OutputFile::write(std::uint64_t at, const void* data, std::size_t bytes) {
 void OutputFile::hold_room() {
   const int error = reserve(file_, FALLOC_FL_KEEP_SIZE, bytes_);
   if (error != 0) throw_no_space(shown_, folder_path_, bytes_, error);
+  held_ = true;
 }
 
 // Makes the complete file appear under its name: flushed to disk first, with the owner and mode of the file that it replaces.
 void OutputFile::commit() {
   struct stat s {};
-  // Drops blocks that were reserved beyond the end of the file.
-  if (::fstat(file_, &s) == 0 && bytes_ > 0 && ::ftruncate(file_, s.st_size) != 0)
+  // Drops blocks that hold_room() reserved beyond the end of the file. Other files are left as they are: where other processes have
+  // written the last bytes, a network file system may tell this one a size of before.
+  if (held_ && ::fstat(file_, &s) == 0 && ::ftruncate(file_, s.st_size) != 0)
     fail(shown_, "cannot trim the temporary file", errno);
   if (stream_ >= 0) {
     copy_to_stream();

@@ -74,6 +74,7 @@ class OutputFile : Pinned {
   int file_ = -1;            // descriptor of the temporary file
   int stream_ = -1;          // descriptor of a device, a pipe or standard output that receives the bytes at commit()
   std::int64_t bytes_;       // size of the finished file; 0: unknown
+  bool held_ = false;        // hold_room() may have reserved blocks beyond the end of the file
 };
 
 /// Writes a file of the given bytes through an OutputFile: it appears complete or not at all. Local.
