@@ -29,7 +29,8 @@ class CrowdedCells {
   /// Begins a step: the units of the next round are others. Later rounds tell what has changed by Units::changed.
   void begin() { tallied_.clear(); }
   /// Chooses the lookers of a round: in each cell with more than `above` parcels, by (volume, id) ascending, units while their
-  /// number fits into the difference to `target`. Called by every rank; neighbours only.
+  /// number fits into the difference to `target`. Called by every rank before the search of the round, which empties Units::changed;
+  /// neighbours only.
   /// @param looks  set to 1 for each unit that looks
   void choose(const Units& units, std::int64_t above, std::int64_t target, std::vector<std::uint8_t>& looks);
   /// Computes for each parcel the level of its cell: `ratio` times the mean volume of its parcels, or 0 where these are fewer than

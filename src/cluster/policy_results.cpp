@@ -98,7 +98,7 @@ void PolicyStep::expand_unit(std::size_t i) {
 /// Adds to the report every parcel of the step that is gone, with the one that holds it.
 void PolicyStep::add_lineage(StepReport& report) {
   for (std::size_t i = 0; i < units_.size(); ++i) {
-    if (units_.members[i] == 1) continue;
+    if (units_.gone[i] != 0 || units_.members[i] == 1) continue;
     const std::int64_t id = units_.parcels.id(i);
     const Units::Extra& e = units_.extra[id];
     if (two_ && !e.originals.empty()) continue;

@@ -44,7 +44,7 @@ class PolicySearch {
       : mailbox_(mailbox), decomposition_(decomposition), rank_(rank), filter_(filter), fan_(fan), several_(several) {}
 
   /// Finds the links of the lookers of a round; afterwards links(), distance2() and leaves() hold them. Called by every rank;
-  /// neighbours only.
+  /// neighbours only. Takes Units::changed, which is empty afterwards: what reads it too, as CrowdedCells::choose, comes before.
   /// @param looks  per unit: 1 if it looks
   void find(Units& units, const std::vector<std::uint8_t>& looks, StageTimes& seconds);
   /// Begins a step: the units of the next round are others. Later rounds tell what has changed by Units::changed.

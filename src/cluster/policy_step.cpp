@@ -145,11 +145,11 @@ void PolicyStep::merge_in_rounds(Parcels& parcels, StepReport& report) {
   cells_.begin();
   try {
     run_rounds(report);
+    if (lineage_) add_lineage(report);
   } catch (...) {
     error = std::current_exception();
   }
   units_.compact();
-  if (lineage_ && !error) add_lineage(report);
   if (two_) expand(report);
   parcels = std::move(units_.parcels);
   units_.parcels = Parcels(schema_);
@@ -420,6 +420,7 @@ void PolicyStep::migrate() {
 void PolicyStep::send_to_owners() {
   comm::Mailbox& mailbox = core_.mailbox();
   const auto& out = mailbox.graph().out;
+  std::vector<std::size_t> sent;  // they stay until they are on their way, so that an error loses none
   for (std::size_t i = 0; i < units_.size(); ++i) {
     if (units_.gone[i] != 0 || (units_.flags[i] & Units::kMoved) == 0) continue;
     units_.flags[i] &= static_cast<std::uint8_t>(~Units::kMoved);
@@ -432,10 +433,12 @@ void PolicyStep::send_to_owners() {
                        std::to_string(owner) + ", which is no candidate of rank " + std::to_string(transport_.rank()) +
                        "; allowed: a greatest distance that candidates cover");
     units_.append_to(mailbox.outbox(static_cast<std::size_t>(at - out.begin())), i);
-    units_.set_gone(i);
+    sent.push_back(i);
   }
   if (out.empty()) return;
+  units_.changed.reserve(units_.changed.size() + sent.size());  // set_gone() then cannot fail
   mailbox.step();
+  for (const std::size_t i : sent) units_.set_gone(i);
   for (std::size_t arc = 0; arc < out.size(); ++arc) units_.append_from(mailbox.inbox(arc));
 }
 
