@@ -72,6 +72,56 @@ def test_a_page_by_commit_shows_trends_and_the_newest_record_of_each_series():
     assert "times slower at" not in said(make_page(single, [], "commit"))
 
 
+def test_malformed_records_are_problems_of_a_report_by_commit_and_the_others_are_drawn():
+    good = series_of(("c1", 1, 1.0), ("c2", 2, 2.0))
+    content = good[0].data
+    odd = [Record("ranks", "msf", {**content, "command": "msf", "provenance": {"time": "t", "ranks": [1]}}),
+           *(Record(f"options-{options!r}", "bench random", {**content, "options": options}) for options in ([], "steps 3"))]
+    timed = Record("times", "bench growth", {**content, "command": "bench growth", "result": {"growth": [
+        {"subject": "links", "points": [{"size": 10, "seconds": 5}]}]}})
+    charts, problems = make_charts([*good, *odd, timed], "commit")
+    assert [row["ratio"] for row in charts[0].rows] == pytest.approx([1, 2])
+    assert [problem.label for problem in problems] == ["times"]
+    page = said(make_page([*good, *odd, timed], [], "commit"))
+    assert "2.00 times slower at c2 than at c1" in page and "<b>times</b>: not in the form of a bench growth record" in page
+
+
+def test_records_of_different_machines_are_different_series():
+    slow = series_of(("c2", 2, 1.8))[0]
+    slow.data["provenance"]["cpu"] = "Laptop processor"
+    records = [*series_of(("c1", 1, 1.0)), slow]
+    assert not [chart for chart in make_charts(records, "commit")[0] if chart.section == "Trend"]
+    page = said(make_page(records, [], "commit"))
+    assert "times slower at" not in page and "the newest of each series" not in page
+    again = series_of(("c2", 3, 1.1))
+    before = Record("before", slow.kind, {**slow.data, "provenance": {**slow.data["provenance"], "git": "c1"}})
+    trend = make_charts([*records, *again, before], "commit")[0][0]
+    assert sorted({row["series"].partition(", cpu ")[2] for row in trend.rows}) == ["Laptop processor", "Test processor"]
+
+
+def test_options_of_outputs_make_no_series_and_those_of_inputs_do():
+    def pair(name):
+        records = series_of(("c1", 1, 1.0), ("c2", 2, 1.0))
+        for at, record in enumerate(records):
+            record.data["options"][name] = f"{name}-{at}"
+        return len([chart for chart in make_charts(records, "commit")[0] if chart.section == "Trend"])
+
+    assert {name: pair(name) for name in ("OUT", "probabilities", "condensed", "quiet", "progress", "log-ranks")} == dict.fromkeys(
+        ("OUT", "probabilities", "condensed", "quiet", "progress", "log-ranks"), 1)
+    assert pair("record") == 0 and pair("IN") == 0
+
+
+def test_only_changes_at_the_newest_commit_are_told():
+    files = series_of(("c1", 1, 1.0), ("c2", 2, 2.0), command="bench files")
+    steady = series_of(("c1", 1, 1.0), ("c2", 2, 1.0), ("c3", 3, 1.0))
+    assert "2.00 times slower at c2" in said(make_page([*files, *steady[:2]], [], "commit"))
+    assert "times slower at" not in said(make_page([*files, *steady], [], "commit"))
+    # By time every timing has its own newest time.
+    assert "2.00 times slower at 2026-01-02" in said(make_page([*files, *steady], [], "time"))
+    undated = [Record(record.label, record.kind, {**record.data, "provenance": {}}) for record in files]
+    assert "times slower at" not in said(make_page(undated, [], "commit"))
+
+
 def test_trends_are_not_left_out_of_a_full_page():
     records = series_of(*((f"c{at}", 1 + at % 9, 1.0 + at) for at in range(9)))
     charts = make_charts([*records, *read_records(FRESH)[0]], "commit")[0]

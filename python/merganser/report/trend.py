@@ -17,8 +17,9 @@ from .topo import cells
 SECTION = "Trend"
 MOST_SERIES = 8
 """Timings that a chart has at most: those that changed most."""
-OUTPUTS = ("json", "output", "labels", "picture", "pictures", "record", "csv", "log", "verbose")
-"""Options that do not change what is timed."""
+OUTPUTS = ("json", "output", "OUT", "labels", "probabilities", "condensed", "picture", "pictures", "csv", "log", "log-ranks", "progress",
+           "quiet", "verbose")
+"""Options that do not change what is timed: files that are written, and what is told of a run."""
 
 
 @dataclass(frozen=True)
@@ -86,14 +87,24 @@ def _dated(records: list[Record]) -> list[Record]:
                   key=lambda record: str(record.provenance["time"]))
 
 
-def series_key(record: Record) -> tuple[Any, ...]:
-    """Returns what records of one series have in common: verb, ranks, and the options that change what is run. A file that is no run
-    record is of no series but its own."""
+def _options(record: Record) -> dict[str, Any]:
+    """Returns the options of a record; none where it has something else in their place."""
     options = record.get("options")
-    if not isinstance(options, dict):
+    return options if isinstance(options, dict) else {}
+
+
+def _machine(record: Record) -> dict[str, str]:
+    """Returns the ranks, the processor and the number of cores of a record, as text."""
+    return {name: str(record.provenance.get(name, "unknown")) for name in ("ranks", "cpu", "cores")}
+
+
+def series_key(record: Record) -> tuple[Any, ...]:
+    """Returns what records of one series have in common: verb, ranks, machine, and the options that change what is run. A file that is
+    no run record is of no series but its own."""
+    if not isinstance(record.get("options"), dict):
         return (record.kind, record.label)
-    return (record.kind, record.get("provenance", "ranks"),
-            tuple(sorted((name, str(value)) for name, value in options.items() if name not in OUTPUTS)))
+    return (record.kind, *_machine(record).values(),
+            tuple(sorted((name, str(value)) for name, value in _options(record).items() if name not in OUTPUTS)))
 
 
 def newest(records: list[Record]) -> list[Record]:
@@ -103,10 +114,17 @@ def newest(records: list[Record]) -> list[Record]:
 
 
 def _told_apart(record: Record, others: list[Record]) -> str:
-    """Returns the options and ranks by which a record differs from others whose timings have the same name, as ", method hdbscan"."""
-    options = {**(record.get("options", default={})), "ranks": record.get("provenance", "ranks")}
-    return "".join(f", {name} {value}" for name, value in options.items() if name not in OUTPUTS and any(
-        {**(other.get("options", default={})), "ranks": other.get("provenance", "ranks")}.get(name) != value for other in others))
+    """Returns the options, ranks and machine by which a record differs from others whose timings have the same name, as ", method
+    hdbscan"."""
+    known = [{**_options(other), **_machine(other)} for other in others]
+    return "".join(f", {name} {value}" for name, value in {**_options(record), **_machine(record)}.items()
+                   if name not in OUTPUTS and any(other.get(name) != value for other in known))
+
+
+def check_by(by: str) -> None:
+    """Checks what trends are over. Raises ValueError for another `by` than commit or time."""
+    if by not in ("commit", "time"):
+        raise ValueError(f'--by: "{by}"; allowed: commit, time')
 
 
 def trends(records: list[Record], by: str) -> list[Timing]:
@@ -114,8 +132,7 @@ def trends(records: list[Record], by: str) -> list[Timing]:
     theirs, and the least and the greatest end of their intervals.
 
     Raises ValueError for another `by` than commit or time."""
-    if by not in ("commit", "time"):
-        raise ValueError(f'--by: "{by}"; allowed: commit, time')
+    check_by(by)
     found: dict[tuple[str, Any], dict[str, list[tuple[float, float, float]]]] = defaultdict(lambda: defaultdict(list))
     series: dict[Any, Record] = {}
     for record in _dated(records):
@@ -163,15 +180,19 @@ def charts(records: list[Record], by: str) -> list[Chart]:
 
 
 def findings(records: list[Record], by: str, most: int = 5) -> Iterator[str]:
-    """Says which timings changed at the newest commit (or time): those whose interval does not overlap that of the one before, the
-    greatest changes first. Nothing is said of single times, which have no interval."""
+    """Says which timings changed at the newest commit, or by time each at its own newest time: those whose interval does not overlap
+    that of the one before, the greatest changes first. Nothing is said of single times, which have no interval, and of timings that
+    have none at the newest commit."""
     changed = []
+    commits = [commit for record in _dated(records) if (commit := _place(record, "commit")) != "unknown"]
     for timing in trends(records, by):
         before, last = timing.points[-2:]
+        if by == "commit" and last.at not in commits[-1:]:
+            continue
         if min(before.high / before.low, last.high / last.low) > 1 and (last.low > before.high or last.high < before.low):
             changed.append((max(last.time / before.time, before.time / last.time), timing, before, last))
     for ratio, timing, before, last in sorted(changed, key=lambda entry: -entry[0])[:most]:
         yield (f"{timing.kind}, {timing.name}: {ratio:.2f} times {'slower' if last.time > before.time else 'faster'} at {last.at} than at "
                f"{before.at} ({time_text(last.time)} after {time_text(before.time)}; the intervals do not overlap).")
     if len(changed) > most:
-        yield f"{len(changed) - most} more timings changed at the newest {by} by more than their intervals."
+        yield f"{len(changed) - most} more timings changed at {'the' if by == 'commit' else 'their'} newest {by} by more than their intervals."
