@@ -21,7 +21,8 @@ def _parser(verb: str) -> argparse.ArgumentParser:
     parser.add_argument("record", nargs="+", metavar="RECORD", help="record that --json wrote, of any verb")
     parser.add_argument("-o", "--output", required=True, metavar="FILE" if verb == "report" else "DIR",
                         help="page to write" if verb == "report" else "folder to write into")
-    parser.add_argument("--by", choices=("commit", "time"), default="", help="also draw timings as a trend over commits or times")
+    parser.add_argument("--by", choices=("commit", "time"), default="",
+                        help="draw timings as a trend over commits or times first, and the newest records in the other charts")
     return parser
 
 
