@@ -163,10 +163,12 @@ std::string draw_coordinates(const Scene& scene, const View& view) {
     return scene.grid.box.lower[axis] + static_cast<double>(scene.window.first[axis]) * scene.grid.spacing(axis);
   };
   const double left = first(view.u()), bottom = first(view.v());
-  for (const double x : svg::round_levels(left, left + view.side(view.u())))
-    label(view.width * (x - left) / view.side(view.u()), view.height + 17, "sub middle", general_text(x, 4));
-  for (const double y : svg::round_levels(bottom, bottom + view.side(view.v())))
-    label(-6, view.height * (1 - (y - bottom) / view.side(view.v())) + 4, "sub end", general_text(y, 4));
+  const double right = left + view.side(view.u()), top = bottom + view.side(view.v());
+  for (const double x : svg::round_levels(left, right))
+    label(view.width * (x - left) / view.side(view.u()), view.height + 17, "sub middle",
+          svg::level_text(x, left, right));
+  for (const double y : svg::round_levels(bottom, top))
+    label(-6, view.height * (1 - (y - bottom) / view.side(view.v())) + 4, "sub end", svg::level_text(y, bottom, top));
   label(view.width / 2, view.height + 34, "sub middle", names[static_cast<std::size_t>(view.u())]);
   label(-44, view.height / 2 + 4, "sub middle", names[static_cast<std::size_t>(view.v())]);
   return out;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/frame/table.hpp"
+
 namespace merganser::app::svg {
 namespace {
 
@@ -40,8 +42,15 @@ std::vector<double> round_levels(double low, double high) {
   double step = std::pow(10, std::floor(std::log10(range / 4)));
   while (range / step > 6) step *= range / step > 15 ? 5 : 2;
   std::vector<double> out;
-  for (double n = std::ceil(low / step); n * step <= high; ++n) out.push_back(n * step);
+  for (double n = std::ceil(low / step); n * step <= high; ++n) out.push_back(n * step + 0.0);  // + 0.0: no -0
   return out;
+}
+
+std::string level_text(double level, double low, double high) {
+  constexpr double kDigits = 4, kMaxDigits = 17;  // 17: all of a double
+  const double range = high - low;
+  const double more = range > 0 ? std::floor(std::log10(std::max(std::fabs(low), std::fabs(high)) / range)) : 0;
+  return general_text(level, static_cast<int>(std::min(kDigits + std::max(0.0, more), kMaxDigits)));
 }
 
 std::string background() {

@@ -23,5 +23,7 @@ using Attributes = std::initializer_list<std::pair<std::string_view, std::string
 [[nodiscard]] std::string background();
 /// Returns round numbers from `low` to `high`, about five, for the labels of an axis; `low` alone if they are equal but for rounding.
 [[nodiscard]] std::vector<double> round_levels(double low, double high);
+/// Formats a label of an axis from `low` to `high`: four digits, and as many more as tell levels apart on an axis far from 0.
+[[nodiscard]] std::string level_text(double level, double low, double high);
 
 }  // namespace merganser::app::svg

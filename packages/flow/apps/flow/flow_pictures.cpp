@@ -76,10 +76,12 @@ std::string draw_coordinates(const Plane& plane, const Box& box, double x, doubl
   std::string out;
   const auto [right, up] = plane.axes;
   const auto r = static_cast<std::size_t>(right), u = static_cast<std::size_t>(up);
-  for (const double v : svg::round_levels(box.lower[r], box.lower[r] + box.extent[r]))
-    out += text_element(x + kSide * (v - box.lower[r]) / box.extent[r], y + height + 18, "middle", general_text(v, 4));
-  for (const double v : svg::round_levels(box.lower[u], box.lower[u] + box.extent[u]))
-    out += text_element(x - 8, y + height * (1 - (v - box.lower[u]) / box.extent[u]) + 4, "end", general_text(v, 4));
+  const double left = box.lower[r], low = box.lower[u], width = box.extent[r], tall = box.extent[u];
+  for (const double v : svg::round_levels(left, left + width))
+    out +=
+        text_element(x + kSide * (v - left) / width, y + height + 18, "middle", svg::level_text(v, left, left + width));
+  for (const double v : svg::round_levels(low, low + tall))
+    out += text_element(x - 8, y + height * (1 - (v - low) / tall) + 4, "end", svg::level_text(v, low, low + tall));
   const std::array<const char*, 3> names{"x", "y", "z"};
   return out + text_element(x + kSide / 2, y + height + 36, "middle", names[r]) +
          text_element(x - 40, y + height / 2 + 4, "end", names[u]);
@@ -105,7 +107,7 @@ std::string draw_colour_bar(double x, double y, double height, const BuoyancyRan
                     '\n' + text_element(x, y - 8, "caption", "buoyancy");
   for (const double v : svg::round_levels(range.least, range.most))
     out += text_element(x + 24, y + height * (1 - (v - range.least) / (range.most - range.least)) + 4, "caption",
-                        general_text(v, 4));
+                        svg::level_text(v, range.least, range.most));
   return out;
 }
 
@@ -175,7 +177,7 @@ class Chart {
                                               {"height", format_length(kHeight)}}) +
                         '\n' + text_element(x_, y_ - 8, "caption", title);
     for (const double t : svg::round_levels(t0_, t1_))
-      frame += text_element(across(t), y_ + kHeight + 18, "middle", general_text(t, 4));
+      frame += text_element(across(t), y_ + kHeight + 18, "middle", svg::level_text(t, t0_, t1_));
     return under_ + out_ + frame + text_element(x_ + kSide / 2, y_ + kHeight + 38, "middle", "time");
   }
   static constexpr double kHeight = 260;
