@@ -228,6 +228,37 @@ TEST_P(Tables, of_text_are_read_by_shares_of_their_bytes_as_by_one_rank) {
   });
 }
 
+TEST_P(Tables, of_text_with_many_rows_are_read_from_places_within_the_shares) {
+  on_ranks(GetParam(), [](Transport& t) {
+    if (t.size() != 1 && t.size() != 3) return;  // enough: the file has 60,000 rows
+    const Folder folder(t);
+    const std::string path = folder.file("a.csv");
+    constexpr int kRows = 60'000;
+    if (t.rank() == 0) {
+      std::ofstream file(path, std::ios::binary);
+      file << "merganser_id,x_position,y_position,z_position,volume\n";
+      for (int i = 0; i < kRows; ++i) file << i << ",0." << i % 7 << ",0.25,0.5,0.001\n";
+    }
+    t.barrier();
+    io::ParcelFileInfo alone = io::read_info(path), shared = io::read_info(path, t);
+    EXPECT_EQ(alone.metadata.csv.places.size(), 4U);
+    EXPECT_EQ(shared.metadata.csv.places.size(), t.size() == 1 ? 4U : 6U);
+    for (io::ParcelFileInfo* info : {&alone, &shared}) {
+      info->grid = Grid{{{0, 0, 0}, {1, 1, 1}, {true, true, true}}, {4, 4, 4}};
+      info->says_grid = info->says_periodic = true;
+      const Parcels mine = io::read_parcels(path, *info, t);
+      std::int64_t sum = 0;
+      for (std::size_t i = 0; i < mine.size(); ++i) {
+        sum += mine.id(i);
+        ASSERT_EQ(mine.site(i).x, static_cast<double>(mine.id(i) % 7) / 10);
+      }
+      EXPECT_EQ(t.all_reduce(static_cast<std::int64_t>(mine.size()), comm::Op::sum), kRows);
+      EXPECT_EQ(t.all_reduce(sum, comm::Op::sum), std::int64_t{kRows} * (kRows - 1) / 2);
+    }
+    t.barrier();
+  });
+}
+
 TEST_P(Tables, of_text_with_a_wrong_line_are_refused_with_its_number_on_any_number_of_ranks) {
   on_ranks(GetParam(), [](Transport& t) {
     const Folder folder(t);
