@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <span>
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/collectives.hpp"
@@ -20,15 +21,22 @@ namespace {
 
 }  // namespace
 
-// Creates a file that all ranks write: rank 0 creates it, the others open it by name once they write. Collective.
+// Creates a file that all ranks write: rank 0 creates it, other threads share it, other processes open it by name once they write.
+// Collective.
 SharedOutput::SharedOutput(std::string path, Transport& transport, std::int64_t bytes, OutputFile::Opened opened)
     : path_(std::move(path)), transport_(transport) {
   if (transport.size() > 1 && transport.capabilities().processes) opened = OutputFile::Opened::by_name;
   agree(transport_, [&] {
-    if (transport_.rank() == 0) file_ = std::make_unique<OutputFile>(path_, bytes, opened);
+    if (transport_.rank() == 0) file_ = std::make_shared<OutputFile>(path_, bytes, opened);
   });
   const auto name = broadcast_from_first(transport_, file_ ? file_->name() : std::string());
   name_.assign(name.begin(), name.end());
+  if (transport.size() == 1 || transport.capabilities().processes || opened == OutputFile::Opened::by_name) return;
+  // Opening an unnamed file again needs the permissions of its mode, which the umask may withhold.
+  const std::shared_ptr<OutputFile>* const mine = &file_;
+  const auto first = broadcast_from_first(transport_, std::span(&mine, 1));
+  if (transport_.rank() != 0) file_ = *first[0];
+  transport_.barrier();  // until every thread has its reference, rank 0 keeps its own
 }
 
 SharedOutput::~SharedOutput() {
@@ -51,7 +59,7 @@ void SharedOutput::write(std::uint64_t at, const void* data, std::uint64_t bytes
 
 void SharedOutput::hold_room() {
   agree(transport_, [&] {
-    if (file_) file_->hold_room();
+    if (transport_.rank() == 0) file_->hold_room();
   });
 }
 
@@ -68,7 +76,7 @@ void SharedOutput::commit() {
     if (opened >= 0 && ::close(opened) != 0) fail(path_, errno);
   });
   agree(transport_, [&] {  // after every rank has flushed: the final name shows complete data only
-    if (file_) file_->commit();
+    if (transport_.rank() == 0) file_->commit();
   });
 }
 

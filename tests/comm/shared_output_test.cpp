@@ -95,6 +95,28 @@ TEST_P(SharedOutputTest, the_name_is_the_same_on_every_rank_and_can_be_opened_by
   });
 }
 
+TEST_P(SharedOutputTest, threads_write_through_one_descriptor) {
+  on_ranks(GetParam(), [](Transport& t) {
+    if (t.capabilities().processes) return;
+    const Folder folder(t);
+    const std::string path = folder.path().string() + "/one";
+    SharedOutput file(path, t);
+    const auto open_files = [&] {
+      t.barrier();
+      const std::size_t n = t.rank() == 0 ? entries("/proc/self/fd") : 0;
+      t.barrier();
+      return n;
+    };
+    const std::size_t before = open_files();
+    file.write(static_cast<std::uint64_t>(t.rank()), "x", 1);
+    // A thread that opened the file again would need the permissions of its mode, which the umask may withhold.
+    EXPECT_EQ(open_files(), before);
+    file.commit();
+    EXPECT_EQ(content_of(path), std::string(static_cast<std::size_t>(t.size()), 'x'));
+    t.barrier();  // nobody uses the folder any more
+  });
+}
+
 TEST_P(SharedOutputTest, where_no_file_can_be_made_every_rank_is_told) {
   on_ranks(GetParam(), [](Transport& t) {
     const Folder folder(t);

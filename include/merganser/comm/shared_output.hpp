@@ -10,8 +10,9 @@
 
 namespace merganser::comm {
 
-/// Output file under a temporary name, created by rank 0 and opened by the other ranks once they write. Its writes are
-/// independent; beginning and committing it are collective. A destructor without commit() removes it.
+/// Output file under a temporary name, created by rank 0. Other ranks write through its descriptor where ranks are threads, and open it
+/// by name once they write where they are processes or a library needs the name. Its writes are independent; beginning and committing it
+/// are collective. Destructors without commit() remove it.
 class SharedOutput : Pinned {
  public:
   /// Creates the shared output file under a temporary name, on rank 0. Collective. `transport` must outlive the object.
@@ -20,7 +21,7 @@ class SharedOutput : Pinned {
   /// @throws InputError on every rank if no file can be made at `path`
   SharedOutput(std::string path, Transport& transport, std::int64_t bytes = 0,
                OutputFile::Opened opened = OutputFile::Opened::here);
-  /// Closes the shared output file on this rank; on rank 0 removes it if it was not committed. Local.
+  /// Closes the shared output file on this rank; the last rank that has its descriptor removes it if it was not committed. Local.
   ~SharedOutput();
 
   /// Returns the temporary name of the shared output file, under which any rank may open it until commit().
@@ -40,8 +41,8 @@ class SharedOutput : Pinned {
   std::string path_;  // final name of the file
   Transport& transport_;
   std::string name_;                  // temporary name of the file
-  std::unique_ptr<OutputFile> file_;  // on rank 0 only
-  int opened_ = -1;                   // descriptor on the other ranks, -1 until they write
+  std::shared_ptr<OutputFile> file_;  // on rank 0, and on the threads that write through it
+  int opened_ = -1;                   // descriptor on ranks without file_, -1 until they write
 };
 
 }  // namespace merganser::comm
