@@ -159,7 +159,7 @@ struct BoruvkaState {
   [[nodiscard]] double least_of(const Worker& worker, std::uint32_t c) const {
     const double own = worker.best[c].key.d2;
     if (least_.empty()) return own;
-    return std::min(own, std::bit_cast<double>(detail::load_word(least_[c], std::memory_order_relaxed)));
+    return std::min(own, std::bit_cast<double>(merganser::detail::load_word(least_[c], std::memory_order_relaxed)));
   }
   /// Returns the key that an edge out of component c must precede to be chosen: the lesser of its best edge and its ceiling. Of the best
   /// edge of another thread only the compared value is known, so edges of the same value are not excluded.
@@ -174,9 +174,10 @@ struct BoruvkaState {
     worker.best[c] = choice;
     if (least_.empty()) return;
     const double d2 = choice.key.d2;
-    std::uint64_t known = detail::load_word(least_[c], std::memory_order_relaxed);
+    std::uint64_t known = merganser::detail::load_word(least_[c], std::memory_order_relaxed);
     while (d2 < std::bit_cast<double>(known) &&
-           !detail::replace_word(least_[c], known, std::bit_cast<std::uint64_t>(d2), std::memory_order_relaxed)) {
+           !merganser::detail::replace_word(least_[c], known, std::bit_cast<std::uint64_t>(d2),
+                                            std::memory_order_relaxed)) {
     }
   }
   /// Replaces the best edge of the component of point v by that from v to its nearest neighbour, if that is less.
