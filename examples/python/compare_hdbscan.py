@@ -161,7 +161,8 @@ def compare(data, count, dimension, programs, repeat):
             ratio = user / statistics.median(t[0] for t in first.times) if first.times else float("nan")
             line = f"  {server.program:14}{user:>8.2f} s{server.first:>10.2f} s{wall:>8.2f} s{ratio:>10.1f}x"
             if server.program in TREES:
-                print(f"{line}{labels.sum() / np.load(first.labels).sum():>9.6f}")
+                share = labels.sum() / np.load(first.labels).sum() if first.times else float("nan")
+                print(f"{line}{share:>9.6f}")
                 continue
             index = rand_index(labels, np.load(first.labels)) if first.times else float("nan")
             print(f"{line}{index:>9.4f}{labels.max() + 1:>10}{(labels < 0).sum():>10,}")

@@ -79,10 +79,12 @@ class Manual(unittest.TestCase):
         done = run("groff", "-man", "-ww", "-Tutf8", "-rLL=78n", *self.pages)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
-    def complete_in_bash(self, *words):
-        """Returns what bash proposes for the last of the words."""
+    def complete_in_bash(self, *words, settings=False):
+        """Returns what bash proposes for the last of the words, behind the arguments of compopt where they are wanted."""
         script = (f". {self.folder}/completion/merganser.bash; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _merganser; "
                   "printf '%s\\n' \"${COMPREPLY[@]}\"")
+        if settings:
+            script = "compopt() { echo \"$@\"; }; " + script
         done = run("bash", "-u", "-c", script, "bash", *words, cwd=self.folder)
         self.assertEqual((done.returncode, done.stderr), (0, ""), words)
         return done.stdout.split()
@@ -127,6 +129,26 @@ class Manual(unittest.TestCase):
             if self.verb_is_there(words[1]) or self.verb_is_there(" ".join(words[1:3])):
                 self.assertEqual(self.complete_in_bash(*words), expected, words)
 
+    @needs("bash")
+    def test_bash_quotes_names_of_files_beside_words(self):
+        (self.folder / "some_parcels.nc").touch()
+        for words, expected in [
+                (["merganser", "cluster", "some"], ["-o", "filenames", "some_parcels.nc"]),
+                (["merganser", "topo", "bench", "--graph", "some"], ["-o", "nospace", "-o", "filenames", "some_parcels.nc"]),
+                (["merganser", "topo", "bench", "--graph", "chain,ring"], ["-o", "nospace", "chain,ring"]),
+                (["merganser", "topo", "tail", "--graph", "some"], ["-o", "filenames", "some_parcels.nc"])]:
+            if words[1] != "topo" or self.verb_is_there(" ".join(words[1:3])):
+                self.assertEqual(self.complete_in_bash(*words, settings=True), expected, words)
+
+    @needs("bash")
+    def test_kernels_of_topo_tail_are_names_alone(self):
+        if not self.verb_is_there("topo tail"):
+            self.skipTest("the program has no topo tail")
+        for option in ("--kernels", "--aggressor-kernel"):
+            found = self.complete_in_bash("merganser", "topo", "tail", option, "")
+            self.assertTrue({"p2p.isend-irecv", "threads.copy-flag"} & set(found), option)
+            self.assertFalse({"all", "default"} & set(found), option)
+
     @needs("shellcheck")
     def test_shellcheck_finds_nothing(self):
         done = run("shellcheck", "-s", "bash", self.folder / "completion" / "merganser.bash")
@@ -144,9 +166,16 @@ class Manual(unittest.TestCase):
         for command in ("merganser cluster ''", "merganser run -n 4 -- cluster ''"):
             self.assertIn(":comm:(auto threads", run("zsh", "-f", "-c", script + command).stdout, command)
         for verb, line in [("flow", r"(?m)^:case:\(.*taylor-green.*\)$"),
-                           ("topo bench", r"(?m)^--models=.*:_values -s , models all threads")]:
+                           ("topo bench", r"(?m)^--models=.*:_values -s , models all threads"),
+                           ("topo bench", r"(?m)^--graph=.*words\\:word\\:_values -s , graph .*files\\:file\\:_files"),
+                           ("topo tail", r"(?m)^--graph=.*words\\:word\\:\(.*files\\:file\\:_files")]:
             if self.verb_is_there(verb):
                 self.assertRegex(run("zsh", "-f", "-c", f"{script}merganser {verb} ''").stdout, line)
+        # A specification of an option is its name and description, then a message and an action, which a colon would end.
+        for verb in self.verbs:
+            for line in run("zsh", "-f", "-c", f"{script}merganser {verb['name']} ''").stdout.splitlines():
+                if line.startswith("-") and not line.startswith("-S"):
+                    self.assertLessEqual(len(re.findall(r"(?<!\\):", line)), 2, line)
 
     @needs("fish")
     def test_fish_completes(self):
@@ -156,7 +185,7 @@ class Manual(unittest.TestCase):
                                 ("merganser flow tay", "taylor-green"), ("merganser announce demo po", "potts"),
                                 ("merganser topo bench --models thr", "threads"),
                                 ("merganser topo bench --models all,thr", "all,threads")]:
-            first, second = words.split()[1:3] if words.count(" ") > 1 else (words.split()[1], "")
+            first, second = [*words.split()[1:3], ""][:2]
             if first in ("flow", "announce", "topo") and not (self.verb_is_there(first) or self.verb_is_there(f"{first} {second}")):
                 continue
             done = run("fish", "--no-config", "-c", f"source {self.folder}/completion/merganser.fish; complete -C '{words}'")

@@ -49,6 +49,17 @@ def test_ties_and_metrics_go_by_the_same_rules(metric, samples):
     assert np.array_equal(approximate_predict_scores(fitted, fresh), expected.scores)
 
 
+@pytest.mark.parametrize("metric", ["cosine", "correlation"])
+@pytest.mark.parametrize("columns", [3, 20])  # a tree of boxes, all pairs
+def test_rows_of_the_direction_of_fitted_ones_are_at_their_place(metric, columns):
+    points = np.random.default_rng(6).normal(size=(60, columns))
+    fitted = HDBSCAN(min_cluster_size=4, metric=metric, allow_single_cluster=True).fit(points)
+    fresh = 3.1 * points  # of the same direction but for rounding
+    expected = by_search(fitted, fresh)
+    assert np.array_equal(PredictionModel(fitted).predict_scores(fresh), expected.scores)
+    assert np.array_equal(approximate_predict_scores(fitted, fresh), expected.scores)
+
+
 @pytest.mark.parametrize("number", [0, 20, 8])
 def test_a_model_comes_back_from_its_file(number, tmp_path):
     points, fitted = fit(number)

@@ -44,6 +44,15 @@ for number in (0, 1, 5, 16, 20):
     for a, b in zip(merganser.approximate_predict(mine, fresh[some], True), merganser.approximate_predict(alone, fresh, True)):
         assert np.array_equal(a, b[some])
 
+# Rows of the direction of fitted ones: at distance 0 but for rounding.
+for columns in (3, 20):
+    points = np.random.default_rng(6).normal(size=(60, columns))
+    keywords = {"min_cluster_size": 4, "metric": "cosine", "allow_single_cluster": True}
+    here = slice(60 * comm.rank // comm.size, 60 * (comm.rank + 1) // comm.size)
+    alone, mine = HDBSCAN(**keywords).fit(points), HDBSCAN(**keywords, comm=comm).fit(points[here])
+    assert np.array_equal(merganser.approximate_predict_scores(mine, 3.1 * points[here]),
+                          merganser.approximate_predict_scores(alone, 3.1 * points)[here]), columns
+
 def same(a, b):
     return np.array_equal(a, b, equal_nan=True)
 

@@ -55,15 +55,17 @@ MIDDLE = """\
     [[ $cur != *,* ]] || before=${cur%,*},
     compopt -o nospace 2>/dev/null
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$values" -- "${cur##*,}")
-    if [[ -n $files && -z $before ]]; then mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$cur"); fi
+    [[ -z $before ]] || files=""
   elif [[ -n $values ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$values" -- "$cur")
-    if [[ -n $files ]]; then mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$cur"); fi
   elif [[ -n $files ]]; then
-    compopt -o filenames 2>/dev/null
-    mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+    COMPREPLY=()
   elif [[ $verb == run ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$_merganser_firsts" -- "$cur")
+  fi
+  if [[ -n $files && $values != "-" && $cur != -* ]]; then # beside words, if any: names are quoted, folders end with a slash
+    compopt -o filenames 2>/dev/null
+    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$cur")
   fi
 }
 

@@ -15,12 +15,12 @@ def value(option):
     """Returns the part of a specification that tells what an option or argument takes."""
     kind = option["kind"].replace(":", " ").replace("|", " ") or "value"
     words, name = " ".join(choices(option)), option["name"].lower()
-    if words and takes_list(option):
-        return f":{name}:_values -s , {name} {words}"
-    if words and takes_file(option):
-        return f":{name}:_alternative \"words:word:({words})\" \"files:file:_files\""
     if words:
-        return f":{name}:({words})"
+        action = f"_values -s , {name} {words}" if takes_list(option) else f"({words})"
+        if takes_file(option):
+            colon = ":" if option["positional"] else "\\:"  # a plain colon ends the action of an option
+            action = f'_alternative "words{colon}word{colon}{action}" "files{colon}file{colon}_files"'
+        return f":{name}:{action}"
     return f":{kind.lower()}:_files" if takes_file(option) else f":{kind.lower()}: "
 
 

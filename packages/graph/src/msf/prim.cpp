@@ -42,6 +42,7 @@ struct PointEdgeKey {
 
 // Serial oracle of spanning trees of points: Prim's algorithm over all pairs on rank 0, for tests and verification.
 Forest prim(const PointSet& points, comm::Transport& transport, int min_samples, double alpha) {
+  euclidean::check_uniform_options({.alpha = alpha}, transport);
   const euclidean::CheckedPoints given(points, transport);
   const Sites sites(given, transport, alpha);
   Forest forest{given.total(), graphs::WeightKind::float64, {}};

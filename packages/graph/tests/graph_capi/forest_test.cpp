@@ -239,6 +239,43 @@ std::vector<std::int32_t> labels_by_cpp(double alpha, const msf::HdbscanOptions&
   return labels;
 }
 
+/// Merges on rank 0; none on the others.
+std::vector<mg_merge_step> merges_of(mg_linkage* linkage) {
+  const mg_merge_step* merges = nullptr;
+  size_t count = 0;
+  EXPECT_OK(mg_linkage_merges(linkage, &merges, &count));
+  return {merges, merges + count};
+}
+
+/// Checks that points given to mg_linkage_sequential() in another order, or on other ranks, have the merges of those in the order of
+/// mg_forest_of_points(), and that other coordinates are refused. Collective.
+void expect_same_merges(mg_forest* forest, const mg_tree_options& how, int rank, int ranks) {
+  std::vector<mg_merge_step> expected;
+  for (const int turn :
+       {0, 1, 2, 3}) {  // as given; from the last to the first; on the next rank; with other coordinates
+    auto mine = make_points(turn == 2 ? (rank + 1) % ranks : rank, ranks, 2);
+    if (turn == 1) {
+      std::reverse(mine.ids.begin(), mine.ids.end());
+      for (std::size_t i = 0, j = mine.ids.size() - 1; i < j; ++i, --j)
+        std::swap_ranges(&mine.coordinates[2 * i], &mine.coordinates[2 * i] + 2, &mine.coordinates[2 * j]);
+    }
+    if (turn == 3)
+      for (double& x : mine.coordinates) x *= 0.5;
+    mg_linkage* linkage = nullptr;
+    const int status = mg_linkage_sequential(forest, 2, mine.coordinates.data(), mine.ids.data(), mine.ids.size(), &how,
+                                             nullptr, &linkage);
+    EXPECT_EQ(status, turn == 3 ? MG_INPUT : MG_OK) << turn;
+    if (status != MG_OK) continue;
+    const auto found = merges_of(linkage);
+    if (turn == 0) expected = found;
+    const auto same = [](const mg_merge_step& x, const mg_merge_step& y) {
+      return x.a == y.a && x.b == y.b && x.height == y.height && x.size == y.size;
+    };
+    EXPECT_TRUE(std::equal(found.begin(), found.end(), expected.begin(), expected.end(), same)) << turn;
+    mg_linkage_free(linkage);
+  }
+}
+
 TEST(ForestInC, options_of_clusters_are_those_of_cpp_with_core_distances_that_the_forest_keeps) {
   std::vector<std::vector<std::int32_t>> seen;
   for (const double alpha : {0.0, 1.6})
@@ -283,6 +320,7 @@ TEST(ForestInC, options_of_clusters_are_those_of_cpp_with_core_distances_that_th
               EXPECT_STREQ(mg_error(), "options: persistence: -1; allowed: 0 and more");
             }
             mg_linkage_free(linkage);
+            expect_same_merges(forest, how, rank, ranks);
             how.min_samples = 7;
             EXPECT_EQ(mg_linkage_sequential(forest, 2, at, ids, mine.ids.size(), &how, nullptr, &linkage), MG_USAGE);
             EXPECT_STREQ(mg_error(), "options: min_samples: 7; allowed: 6, as of the forest");

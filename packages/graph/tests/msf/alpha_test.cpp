@@ -198,21 +198,31 @@ TEST(AlphaTest, values_out_of_range_and_core_distances_beyond_the_sphere_are_ref
       const Swarm swarm = make_swarm("uniform", 3, 30, 1);
       for (const double alpha : {0.0, -1.0, 1001.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
         options.alpha = alpha;
-        EXPECT_THROW((void)msf::euclidean_forest(distribute(swarm, t, 1), t, options, report), UsageError) << alpha;
+        const auto points = distribute(swarm, t, 1);
+        EXPECT_THROW((void)msf::euclidean_forest(points, t, options, report), UsageError) << alpha;
+        EXPECT_THROW((void)msf::prim(points, t, 1, alpha), UsageError) << alpha;
+        EXPECT_THROW((void)msf::gather_points(points, t, options, report), UsageError) << alpha;
+        EXPECT_THROW((void)msf::gather_points(points, std::vector<double>{}, t, alpha), UsageError) << alpha;
       }
       Swarm far{"poles", {}, {{1.5, 0}, {-1.5, 0}, {1.4, 1}}};
       far.space.dimension = 2;
       far.space.metric = msf::Distance::great_circle;
       options.alpha = 1.5;
       options.min_samples = 3;
-      EXPECT_THROW((void)msf::euclidean_forest(distribute(far, t, 1), t, options, report), InputError);
+      const auto poles = distribute(far, t, 1);
+      EXPECT_THROW((void)msf::euclidean_forest(poles, t, options, report), InputError);
+      EXPECT_THROW((void)msf::prim(poles, t, 3, 1.5), InputError);
+      EXPECT_THROW((void)msf::gather_points(poles, t, options, report), InputError);
       Swarm huge{"huge", {}, {{-1e150}, {1e150}, {0}}};
       huge.space.dimension = 1;
       options.alpha = 1000;
       EXPECT_NO_THROW((void)msf::euclidean_forest(distribute(huge, t, 1), t, options, report));
       options.alpha = 1 + t.rank() * 0.5;
       if (t.size() > 1) {
-        EXPECT_THROW((void)msf::euclidean_forest(distribute(swarm, t, 1), t, options, report), Error);
+        const auto points = distribute(swarm, t, 1);
+        EXPECT_THROW((void)msf::euclidean_forest(points, t, options, report), Error);
+        EXPECT_THROW((void)msf::prim(points, t, 1, options.alpha), Error);
+        EXPECT_THROW((void)msf::gather_points(points, std::vector<double>{}, t, options.alpha), Error);
       }
     });
 }

@@ -160,6 +160,11 @@ TEST(ClusterScores, weights_count_in_sizes_and_stabilities) {
   Dendrogram d{5, {{0, 1, 1, 2}, {2, 3, 1, 2}, {4, 6, 3, 3}, {5, 7, 10, 5}}};
   const std::vector<double> weights{3, 3, 1, 1, 2};
   EXPECT_EQ(condense(d, 3).clusters.size(), 1U);
+  for (const double persistence : {-1.0, std::nan("")}) {
+    HdbscanOptions options;
+    options.persistence = persistence;
+    EXPECT_THROW((void)condense(d, options), UsageError) << persistence;
+  }
   const CondensedTree tree = condense(d, 3, HdbscanTies::together, weights);
   ASSERT_EQ(tree.clusters.size(), 3U);  // 6 and 4 by weight
   EXPECT_EQ(tree.cluster_of, (std::vector<std::uint32_t>{1, 1, 2, 2, 2}));

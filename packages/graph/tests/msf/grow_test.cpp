@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <string_view>
 
 #include "merganser/base/error.hpp"
 #include "merganser/msf/hdbscan.hpp"
@@ -220,6 +221,8 @@ TEST(GrowTest, what_does_not_fit_is_refused) {
     EXPECT_THROW((void)grow({3, graphs::WeightKind::float64, {}}, points), InputError);  // another number of points
     const Forest nearer{2, graphs::WeightKind::float64, {{0, 1, graphs::ordered_bits(0.5)}}};
     EXPECT_THROW((void)grow(nearer, points), InputError);  // other points
+    const Forest farther{2, graphs::WeightKind::float64, {{0, 1, graphs::ordered_bits(2.0)}}};
+    EXPECT_THROW((void)grow(farther, points), InputError);
   });
   const std::vector<GrownEdge> edges{{0, 1, 2}, {0, 2, 1}};
   EXPECT_THROW((void)dendrogram_in_order(edges, std::vector<std::uint32_t>{0, 1}), InputError);
@@ -227,6 +230,44 @@ TEST(GrowTest, what_does_not_fit_is_refused) {
   EXPECT_THROW((void)dendrogram_in_order(edges, std::vector<std::uint32_t>{1}), InputError);
   EXPECT_THROW((void)dendrogram_in_order(edges, std::vector<std::uint32_t>{1, 2}), InputError);
   EXPECT_THROW((void)sorted_like_numpy(std::vector<double>{1, std::nan("")}), InputError);
+}
+
+TEST(GrowTest, a_forest_of_the_same_points_with_another_metric_or_other_options_is_refused) {
+  Swarm swarm = make_swarm("uniform", 3, 120, 5);
+  swarm.space.metric = msf::Distance::manhattan;
+  for (const int ranks : {1, 3})
+    on_threads(ranks, [&](comm::Transport& t) {
+      Report report;
+      msf::EuclideanOptions options;
+      options.min_samples = 4;
+      const auto points = distribute(swarm, t, 1);
+      const auto forest = msf::gather_forest(msf::euclidean_forest(points, t, options, report), t);
+      // Whether they are refused, on rank 0; the others take part. Collective.
+      const auto refused = [&](const msf::PointSet& of, const msf::EuclideanOptions& how) {
+        const auto gathered = gather_points(of, t, how, report);
+        if (t.rank() > 0) return true;
+        try {
+          (void)grow(forest, gathered);
+          return false;
+        } catch (const InputError& e) {
+          return std::string_view(e.what()).find("metric, min_samples or alpha") != std::string_view::npos;
+        }
+      };
+      EXPECT_EQ(refused(points, options), t.rank() > 0);
+      auto nearer = points;
+      nearer.metric = msf::Distance::euclidean;  // every distance is at most that of the forest
+      EXPECT_TRUE(refused(nearer, options));
+      for (const double alpha : {0.5, 2.0}) {
+        auto other = options;
+        other.alpha = alpha;
+        EXPECT_TRUE(refused(points, other)) << alpha;
+      }
+      for (const int samples : {1, 3, 5}) {
+        auto other = options;
+        other.min_samples = samples;
+        EXPECT_TRUE(refused(points, other)) << samples;
+      }
+    });
 }
 
 TEST(GrowTest, weights_are_sorted_and_few_equal_ones_keep_their_order) {

@@ -1,14 +1,16 @@
 // Words that shells propose for options of the topo commands.
 #include "apps/topo/known_words.hpp"
 
+#include <utility>
+
 #include "merganser/graphs/process_graph_files.hpp"
 #include "merganser/graphs/process_graph_kinds.hpp"
 #include "merganser/kernels/exchange.hpp"
 
 namespace merganser::app {
 
-Proposes known_kernels() {
-  Proposes known{{"default", "all"}};
+Proposes known_kernels(std::vector<std::string> before) {
+  Proposes known{std::move(before)};
   for (const auto& kernel : kernels::kernels()) known.words.emplace_back(kernel.name);
   return known;
 }

@@ -46,12 +46,12 @@ void describe(TopoTail& o, V&& option) {
   option.section("Victim");
   option("graph", o.victim, "process graph of the victims", Kind{"GRAPH"}, Reads{}, known_process_graphs());
   option("kernels", o.kernels, "kernels of the victims; threads.copy-flag without a launcher", Kind{"LIST"},
-         known_kernels());
+         known_kernels({}));
   option("sizes", o.sizes, "bytes along an arc", Kind{"N,N,..."});
   option.section("Aggressor");
   option("aggressor", o.aggressor, "process graph of the aggressors, and after a colon bytes along an arc",
          Kind{"GRAPH:BYTES"}, Reads{});
-  option("aggressor-kernel", o.aggressor_kernel, "its kernel", Kind{"NAME"}, known_kernels());
+  option("aggressor-kernel", o.aggressor_kernel, "its kernel", Kind{"NAME"}, known_kernels({}));
   option("aggressor-ranks", o.aggressor_ranks, "ranks that are aggressors; the others are victims", at_least(0),
          Initial{"every second"});
   option.section("How");

@@ -90,7 +90,8 @@ MG_API int mg_linkage_new(mg_forest* forest, int join, mg_linkage** linkage);
 /// algorithm from point 0 among all pairs of points, sorted as NumPy does without vector instructions. For mg_hdbscan() with
 /// `sequential`.
 /// Collective. Dimension, coordinates, ids, count and options are those that were given to mg_forest_of_points(), whose core distances
-/// the forest has kept: 8 bytes per point.
+/// the forest has kept: 8 bytes per point, 16 with ids. Points with the same ids in another order, or on other ranks, are allowed: core
+/// distances are computed again. MG_INPUT for points whose minimum spanning tree has other weights than the forest.
 /// @param exact  becomes 1 on rank 0 if all edges of equal weight were compared; 0: too many points are equally far from each
 ///               other, and the order is that of the forest's edges alone. 0 on other ranks. NULL: not wanted
 MG_API int mg_linkage_sequential(mg_forest* forest, int dimension, const double* coordinates, const uint64_t* ids,

@@ -47,9 +47,9 @@ struct EuclideanOptions {
 /// Weights are float64: distances (or mutual reachability distances), the square roots of the squares that are compared. Two
 /// squares may have one root: the tree is the minimum one in the order of the squares, and also a minimum one by weight.
 /// With Distance::cosine and Distance::correlation rows are divided by their length (each coordinate rounded once or twice), and
-/// weights are exactly half the squares of their chords; with Distance::hamming they are numbers of differing bits divided by the
+/// weights are exactly half the squares of their chords, or 0 for squares below 2^-80 (nearest::kEqualDirections); with Distance::hamming they are numbers of differing bits divided by the
 /// dimension, rounded once. With an `alpha` other than 1 a weight is alpha times its value, divided by alpha: a weight that is a core
-/// distance is within 2^-52 of it, relatively.
+/// distance is within 2^-51 of it, relatively, or, of cosine and correlation, 0 where alpha times it is below 2^-81.
 /// @return this rank's share of the edges; which rank holds which edge is unspecified
 /// @param cores   receives the core distances of this rank's points in the order given, as core_distances() returns them (zeros
 ///                without mutual reachability), at the cost of sending them back; null on all ranks: they are not needed

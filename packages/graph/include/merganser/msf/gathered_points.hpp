@@ -33,7 +33,8 @@ struct GatheredPoints {
 /// Gathers the points of a forest on rank 0 with core distances that are known already. Collective.
 /// @param cores  core distances of this rank's points, as euclidean_forest() gives them; on all ranks empty for plain distances
 /// @param alpha  EuclideanOptions::alpha of the forest
-/// @throws InputError on every rank for another number of core distances than of points
+/// @throws InputError on every rank for another number of core distances than of points, and for core distances that alpha multiplies
+/// out of range (beyond pi on a sphere); UsageError for an alpha out of range, or not the same on all ranks
 /// Cost: as above, without that of core_distances()
 [[nodiscard]] GatheredPoints gather_points(const PointSet& points, const std::vector<double>& cores,
                                            comm::Transport& transport, double alpha = 1);

@@ -51,7 +51,8 @@ inline constexpr std::uint64_t kMaxGrowSteps = std::uint64_t{1} << 34;
 /// @param points      the points of the forest, on rank 0; empty: the result is that of grow(forest), not exact
 /// @param most_steps  comparisons of coordinates, of points and boxes, after which the search stops: then the result is that
 ///                    of grow(forest), not exact. Their number does not depend on the processor
-/// @throws as grow(forest), and InputError for points that are not those of the forest
+/// @throws as grow(forest), and InputError for points, or a metric, min_samples or alpha, that are not those of the forest: a minimum
+/// spanning tree of them has other weights
 /// Cost: memory of 16 bytes per coordinate and 60 per point
 [[nodiscard]] Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t most_steps = kMaxGrowSteps);
 

@@ -16,8 +16,8 @@ enum class Distance : std::uint8_t {
   manhattan,     ///< sum of the differences of coordinates
   chebyshev,     ///< greatest of the differences of coordinates
   great_circle,  ///< angle in radians between two places on a sphere; points are latitude, longitude
-  /// 1 less the cosine of the angle between two rows, 0 to 2: half the squared chord of the rows divided by their lengths. No row
-  /// may be 0
+  /// 1 less the cosine of the angle between two rows, 0 to 2: half the squared chord of the rows divided by their lengths, or 0 for
+  /// squares below 2^-80. No row may be 0
   cosine,
   /// 1 less the correlation of two rows, 0 to 2: the cosine distance of the rows less their means. No row may be constant
   correlation,

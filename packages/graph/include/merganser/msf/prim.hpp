@@ -10,7 +10,7 @@ namespace merganser::msf {
 /// @param min_samples  as EuclideanOptions::min_samples, from 1
 /// @param alpha  as EuclideanOptions::alpha
 /// @return the whole tree on rank 0, no edges on the others
-/// @throws InputError on every rank, as euclidean_forest()
+/// @throws InputError and, for alpha, UsageError on every rank, as euclidean_forest()
 /// Cost: all points on rank 0, O(n^2) time. Source: Prim's algorithm.
 [[nodiscard]] Forest prim(const PointSet& points, comm::Transport& transport, int min_samples = 1, double alpha = 1);
 

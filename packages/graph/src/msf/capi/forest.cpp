@@ -1,6 +1,7 @@
 // C interface to spanning forests, linkage and HDBSCAN*: checks arguments, converts records, and calls merganser::msf.
 #include "merganser/capi/forest.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "merganser/base/text.hpp"
@@ -21,13 +22,19 @@ struct ReachOptions {
   double alpha = 1;
 };
 
+/// Core distances of this rank's points of a forest, with the ids by which they were given.
+struct KeptCores {
+  std::vector<double> cores;       ///< in the caller's order; empty: plain distances
+  std::vector<std::uint64_t> ids;  ///< those of the caller; empty: the points were numbered by rank, then position
+};
+
 /// Object behind the C handle mg_forest: this rank's share of a spanning forest, with its edges also as records of the C interface.
 class ForestObject final : public OverTransport {
  public:
   static constexpr const char* kKind = "forest";
   ForestObject(std::shared_ptr<TransportObject> transport, msf::Forest found, ReachOptions reach = {},
-               std::vector<double> core_distances = {})
-      : OverTransport(std::move(transport)), forest(std::move(found)), of(reach), cores(std::move(core_distances)) {
+               KeptCores kept_cores = {})
+      : OverTransport(std::move(transport)), forest(std::move(found)), of(reach), kept(std::move(kept_cores)) {
     edges.reserve(forest.edges.size());
     for (const auto& e : forest.edges)
       edges.push_back({e.low, e.high, graphs::weight_from_bits(forest.kind, e.weight)});
@@ -36,8 +43,7 @@ class ForestObject final : public OverTransport {
   const msf::Forest forest;    ///< this rank's share of the forest
   std::vector<mg_edge> edges;  ///< its edges, with weights as double
   const ReachOptions of;       ///< how the weights of a forest of points were made
-  const std::vector<double>
-      cores;  ///< core distances of this rank's points, in the caller's order; none with plain distances
+  const KeptCores kept;        ///< core distances of this rank's points; none with plain distances
 };
 
 // mg_linkage_merges() returns the merges of a dendrogram in place, as records of the C interface.
@@ -128,6 +134,18 @@ void check_reach_options(const ReachOptions& of, const msf::EuclideanOptions& ho
                      ", as of the forest");
 }
 
+/// Gathers the points of a forest with the core distances that it has kept; computes these again where a rank gives its points in another
+/// order, or other ones. Collective.
+msf::GatheredPoints gather_again(const ForestObject& object, const msf::PointSet& points, comm::Transport& transport,
+                                 const msf::EuclideanOptions& how, std::size_t count) {
+  const KeptCores& kept = object.kept;
+  const bool as_kept = kept.cores.size() == count && std::ranges::equal(kept.ids, points.ids);
+  const std::int64_t others = transport.all_reduce(static_cast<std::int64_t>(!as_kept), comm::Op::sum);
+  if (how.min_samples == 1 || others == 0) return msf::gather_points(points, kept.cores, transport, how.alpha);
+  msf::Report report;
+  return msf::gather_points(points, transport, how, report);
+}
+
 /// Gathers the edges of a spanning forest from all ranks and computes the dendrogram of single linkage on rank 0; empty on the
 /// others. Collective.
 msf::Dendrogram gather_dendrogram(ForestObject& object, msf::Apart apart) {
@@ -182,10 +200,12 @@ int mg_forest_of_points(mg_transport* transport, int dimension, const double* co
       points = to_point_set(dimension, coordinates, ids, count, record);
     });
     msf::Report report;
-    std::vector<double> cores;
-    auto found = msf::euclidean_forest(points, over->get(), how, report, how.min_samples > 1 ? &cores : nullptr);
+    KeptCores kept;
+    const bool keeps = how.min_samples > 1;
+    auto found = msf::euclidean_forest(points, over->get(), how, report, keeps ? &kept.cores : nullptr);
+    if (keeps) kept.ids.assign(points.ids.begin(), points.ids.end());
     make_handle<ForestObject>(forest, std::move(over), std::move(found), ReachOptions{how.min_samples, how.alpha},
-                              std::move(cores));
+                              std::move(kept));
   });
 }
 
@@ -252,7 +272,7 @@ int mg_linkage_sequential(mg_forest* forest, int dimension, const double* coordi
       points = to_point_set(dimension, coordinates, ids, count, record);
       check_reach_options(object.of, how);
     });
-    const msf::GatheredPoints gathered = msf::gather_points(points, object.cores, transport, how.alpha);
+    const msf::GatheredPoints gathered = gather_again(object, points, transport, how, count);
     const msf::Forest all = msf::gather_forest(object.forest, transport);
     msf::Growth growth;
     msf::Dendrogram found;

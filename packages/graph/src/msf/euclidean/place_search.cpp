@@ -42,7 +42,7 @@ class TreeSearch final : public PlaceSearch {
     // No reachability is below the core distance, and all points nearer than that are among the k: only one as near or nearer of
     // equal reachability would come before the best of them.
     if (best.reachability > core || best.distance >= core) search_->join_here(at, best);
-    return {best, row.front().d2 == 0};
+    return {best, metric.weight(row.front().d2) == 0};
   }
 
   std::uint32_t region(const double* place) const override {
@@ -99,7 +99,7 @@ class PairsSearch final : public PlaceSearch {
       joint.reachability = std::max({joint.distance, core, cores_[i]});
       if (joins_before(joint, best)) best = joint;
     }
-    return {best, row.front().d2 == 0};
+    return {best, distance(row.front().d2) == 0};
   }
 
   std::uint32_t region(const double*) const override { return 0; }

@@ -20,7 +20,7 @@ struct PlaceMetric {
 /// Joint of a place, and what lies nearest to it.
 struct PlaceJoint {
   Joint joint;           ///< edge of least mutual reachability
-  bool touches = false;  ///< a point of the set is at the place
+  bool touches = false;  ///< the distance to a point of the set is 0
 };
 
 /// Points of one rank, prepared for the search of joints. Queries are local and may run concurrently.

@@ -1,9 +1,10 @@
 // Gathering of all points and their core distances on rank 0, for the order in which scikit-learn merges equal edges.
 #include "merganser/msf/gathered_points.hpp"
 
-#include <numeric>
+#include <limits>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/text.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "src/msf/euclidean/sites.hpp"
 
@@ -38,6 +39,7 @@ GatheredPoints gather_points(const PointSet& points, comm::Transport& transport,
 
 GatheredPoints gather_points(const PointSet& points, const std::vector<double>& cores, comm::Transport& transport,
                              double alpha) {
+  euclidean::check_uniform_options({.alpha = alpha}, transport);
   const euclidean::CheckedPoints given(points, transport);
   const bool some = transport.all_reduce(static_cast<std::int64_t>(!cores.empty()), comm::Op::sum) > 0;
   comm::agree(transport, [&] {
@@ -48,8 +50,16 @@ GatheredPoints gather_points(const PointSet& points, const std::vector<double>& 
   GatheredPoints all;
   auto sites = std::make_shared<const euclidean::Sites>(given, transport, alpha);
   if (some) all.core_distances = gather_by_id(given, cores, transport);
-  if (alpha != 1)
-    for (double& core : all.core_distances) core = sites->weight_of_core(core);
+  comm::agree(transport, [&] {
+    if (alpha == 1) return;
+    for (double& core : all.core_distances) {
+      const double weight = sites->weight_of_core(core);
+      if (!(weight < std::numeric_limits<double>::infinity()))  // not a number beyond pi on a sphere
+        throw InputError("gather: alpha " + number_text(alpha) + " times a core distance of " + number_text(core) +
+                         "; allowed: a product in the range of distances, on a sphere up to pi");
+      core = weight;
+    }
+  });
   if (transport.rank() == 0) all.sites = std::move(sites);
   return all;
 }

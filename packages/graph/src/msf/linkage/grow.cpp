@@ -1,6 +1,8 @@
 // Spanning tree edges in the order of Prim's algorithm, as scikit-learn's HDBSCAN takes them, and dendrograms in that order.
 #include "merganser/msf/grow.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <queue>
 
 #include "merganser/base/error.hpp"
@@ -142,6 +144,29 @@ std::size_t count_finite(const std::vector<GrownEdge>& edges) {
       std::count_if(edges.begin(), edges.end(), [](const GrownEdge& e) { return e.weight < kInfinite; }));
 }
 
+/// Checks that a tree found among all pairs of points weighs what a given tree of them does, edge by edge in ascending order, as all
+/// minimum spanning trees do. The rounding of arc sines and of alpha may order near pairs otherwise. @throws InputError
+void check_same_weights(const std::vector<GrownEdge>& found, const std::vector<GrownEdge>& given) {
+  constexpr double kRounding = 1e-12;  // relative
+  const auto sorted = [](const std::vector<GrownEdge>& edges) {
+    std::vector<double> weights(edges.size());
+    std::transform(edges.begin(), edges.end(), weights.begin(), [](const GrownEdge& e) { return e.weight; });
+    std::sort(weights.begin(), weights.end());
+    return weights;
+  };
+  const auto near = [](double x, double y) {  // infinite weights, of unconnected parts, are near to none
+    return x < kInfinite && y < kInfinite && std::fabs(x - y) <= kRounding * std::min(x, y);
+  };
+  const auto mine = sorted(found);
+  const auto theirs = sorted(given);
+  const auto differ = std::mismatch(mine.begin(), mine.end(), theirs.begin(), theirs.end(), near);
+  if (differ.first == mine.end() && differ.second == theirs.end()) return;
+  const auto text = [](auto at, const std::vector<double>& of) { return at == of.end() ? "none" : number_text(*at); };
+  throw InputError("grow: points, or their metric, min_samples or alpha, are not those of the forest: a weight of " +
+                   text(differ.first, mine) + " in their tree, of " + text(differ.second, theirs) +
+                   " in the forest; allowed: those that it was made of");
+}
+
 }  // namespace
 
 // Edges of a forest in the order of Prim's algorithm from vertex 0, as scikit-learn's single linkage takes them.
@@ -175,8 +200,7 @@ Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t mo
         equal.visit_edges(v, wanted, body);
       });
   if (equal.gave_up()) return growth;
-  if (count_finite(edges) + 1 != forest.vertices)
-    throw InputError("grow: points that are not those of the forest; allowed: those that it was made of");
+  check_same_weights(edges, growth.edges);
   return {std::move(edges), true};
 }
 

@@ -99,7 +99,7 @@ CondensedTree simplify(const CondensedTree& tree, double persistence) {
 
 CondensedTree condense(const Dendrogram& d, const HdbscanOptions& options, std::span<const double> weights) {
   CondensedTree tree = condense(d, options.min_cluster_size, options.ties, weights);
-  return options.persistence > 0 ? simplify(tree, options.persistence) : tree;
+  return options.persistence == 0 ? tree : simplify(tree, options.persistence);  // which refuses bad values
 }
 
 }  // namespace merganser::msf
