@@ -120,11 +120,11 @@ class Manual(unittest.TestCase):
         for words, expected in [
                 (["merganser", "flow", "tay"], ["taylor-green"]),
                 (["merganser", "announce", "demo", ""], ["droplet", "potts"]),
-                (["merganser", "topo", "gen", "torus"], ["torus", "torus2d", "torus3d"]),
+                (["merganser", "topo", "gen", "torus"], ["torus", "torus1d", "torus2d", "torus3d"]),
                 (["merganser", "topo", "bench", "--models", "thr"], ["threads"]),
                 (["merganser", "topo", "bench", "--models", "all,thr"], ["all,threads"]),
                 (["merganser", "topo", "bench", "--models", "=", "all,thr"], ["all,threads"]),
-                (["merganser", "topo", "bench", "--graph", "chain,torus"], ["chain,torus", "chain,torus2d", "chain,torus3d"]),
+                (["merganser", "topo", "bench", "--graph", "chain,torus"], ["chain,torus", "chain,torus1d", "chain,torus2d", "chain,torus3d"]),
                 (["merganser", "topo", "bench", "--graph", "some"], ["some_parcels.nc"])]:
             if self.verb_is_there(words[1]) or self.verb_is_there(" ".join(words[1:3])):
                 self.assertEqual(self.complete_in_bash(*words), expected, words)

@@ -337,8 +337,14 @@ void RandomCalls::add_forests(std::vector<std::pair<std::string, Call>>& t) {
   t.emplace_back("mg_linkage_sequential", [=, this] {
     return kept<mg_linkage>(linkages_, [=, this](mg_linkage** to) {
       int32_t exact = 0;
-      return with_points(
-          [&](auto... given) { return mg_linkage_sequential(forest(), given..., random_.or_null(&exact), to); });
+      return with_points([&](auto... given) {
+        mg_forest* of_these = nullptr;  // other points than those of the forest are refused
+        if (random_.one_in(2)) static_cast<void>(mg_forest_of_points(transport(), given..., &of_these));
+        const int status =
+            mg_linkage_sequential(of_these != nullptr ? of_these : forest(), given..., random_.or_null(&exact), to);
+        if (of_these != nullptr) mg_forest_free(of_these);
+        return status;
+      });
     });
   });
   t.emplace_back("mg_forest_of_graph", [=, this] {
