@@ -1,6 +1,5 @@
 // requires: NetCDF
-/// Reads parcels of a table: VTU, NPZ or NPY by the first bytes, else CSV, of which shares of several ranks must give the same as all
-/// of it.
+/// Reads parcels of a table: VTU, NPZ or NPY by the first bytes, else CSV; shares of it must give the same as all of it.
 /// Input: the file.
 #include "merganser/comm/runtime.hpp"
 #include "merganser/io/parcel_file.hpp"
