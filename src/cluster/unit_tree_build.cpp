@@ -10,7 +10,7 @@
 namespace merganser::cluster {
 namespace {
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 constexpr std::size_t kPadding = 16;  // numbers behind the coordinates, which vectors may read
 
 /// Cut of a box into cells, by halving the longest edge again and again, and the number of the cell of a place: one bit for each
@@ -154,7 +154,7 @@ void UnitTree::build(const Units& units, const PairFilter& filter) {
   filter_ = &filter;
   units_ = &units;
   axes_ = 3 + filter.packed.phase.size();
-  period_.fill(kInfinite);
+  period_.fill(kUnbounded);
   points_ = {};
   for (std::size_t a = 0; a < 3; ++a) {
     const bool periodic = filter.box.periodic[a];
@@ -260,8 +260,8 @@ void UnitTree::append_trees() {
     std::vector<Item<N>> items(vertices.size());
     std::array<double, N> low;
     std::array<double, N> high;
-    low.fill(kInfinite);
-    high.fill(-kInfinite);
+    low.fill(kUnbounded);
+    high.fill(-kUnbounded);
     for (std::size_t i = 0; i < items.size(); ++i) {
       set_place(vertices[i], items[i].at);
       items[i].vertex = vertices[i];
@@ -294,18 +294,18 @@ void UnitTree::refit_leaf(std::size_t n) {
   double* const low = bounds_.data() + n * 2 * axes_;
   double* const high = low + axes_;
   for (std::size_t a = 0; a < axes_; ++a) {
-    low[a] = kInfinite;
-    high[a] = -kInfinite;
+    low[a] = kUnbounded;
+    high[a] = -kUnbounded;
     for (std::uint32_t slot = node.begin; slot < node.end; ++slot) {
       low[a] = std::min(low[a], at_[a][slot]);
       high[a] = std::max(high[a], at_[a][slot]);
     }
   }
-  node.volume = kInfinite;
+  node.volume = kUnbounded;
   node.id = node.members = std::numeric_limits<std::int64_t>::max();
   for (std::uint32_t slot = node.begin; slot < node.end; ++slot) node.id = std::min(node.id, id_[slot]);
   // Zeros are below all, and need no look at the units.
-  if (filter_->max_weight == kInfinite) node.volume = 0;
+  if (filter_->max_weight == kUnbounded) node.volume = 0;
   if (filter_->max_count == std::numeric_limits<std::int64_t>::max()) node.members = 0;
   if (node.volume == 0 && node.members == 0) return;
   for (std::uint32_t slot = node.begin; slot < node.end; ++slot) {
