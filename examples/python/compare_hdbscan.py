@@ -158,7 +158,8 @@ def compare(data, count, dimension, programs, repeat):
                 continue
             user, wall = (statistics.median(t[i] for t in server.times) for i in (0, 1))
             labels = np.load(server.labels)
-            ratio = user / statistics.median(t[0] for t in first.times) if first.times else float("nan")
+            base = statistics.median(t[0] for t in first.times) if first.times else 0
+            ratio = user / base if base > 0 else float("nan")  # a few hundred points take less than a tick of the clock
             line = f"  {server.program:14}{user:>8.2f} s{server.first:>10.2f} s{wall:>8.2f} s{ratio:>10.1f}x"
             if server.program in TREES:
                 share = labels.sum() / np.load(first.labels).sum() if first.times else float("nan")

@@ -155,7 +155,7 @@ class HDBSCAN(ClusterScores, TreeEstimator):
         self._clusters = None if found.tree is None else Clusters.of(found.tree)
         self._selected, self._forest, self._samples = found.selected, forest, samples
         self.exact_order_ = found.exact
-        self._linkage_rows, self._mask = None, self._mask_of_all()
+        self._linkage_rows, self._linkage_made, self._mask = None, False, self._mask_of_all()
         if self.store_centers is not None:
             self._find_centers()
         return self
@@ -192,8 +192,8 @@ class HDBSCAN(ClusterScores, TreeEstimator):
     def single_linkage_tree_(self) -> SingleLinkageTree | None:
         """Dendrogram of single linkage of the fitted points. None on ranks other than 0. Over ranks its first use is collective."""
         self._check_fitted()
-        if self._linkage_rows is None and self._forest is not None:
-            self._linkage_rows = linkage(self._forest)
+        if self._linkage_rows is None and self._forest is not None and not self._linkage_made:  # ranks other than 0 get None
+            self._linkage_rows, self._linkage_made = linkage(self._forest), True
         if self._linkage_rows is None:
             return None
         return SingleLinkageTree(linkage_with_other_rows(self._linkage_rows, self._mask))
