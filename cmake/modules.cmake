@@ -1,13 +1,14 @@
 # Library targets of modules: one static library per module, which links only the modules that it may use.
 
-# merganser_module(name USES module... [NOT_INSTALLED] [PIECES]): adds the library merganser_<name> (alias merganser::<name>) from
-# src/<name>/**.cpp below the current folder: the root for the core, packages/<package> for a package. PIECES: compiles sixteen
-# files at a time (unity build), which halves the time where most of it is spent on headers. Modules whose loops dominate the cost
-# of a merge or a forest are compiled file by file, so that other files do not influence the optimiser.
+# merganser_module(name USES module... [NOT_INSTALLED] [PIECES] [FILE_BY_FILE regex]): adds the library merganser_<name> (alias
+# merganser::<name>) from src/<name>/**.cpp below the current folder: the root for the core, packages/<package> for a package. PIECES:
+# compiles sixteen files at a time (unity build), which takes half the time or less where most of it is spent on headers. Files whose
+# loops dominate the cost of a merge or a forest are compiled one by one, so that other files do not influence the optimiser: those
+# whose path below src/<name> matches FILE_BY_FILE, and all of a module without PIECES.
 include(objects_of)
 
 function(merganser_module name)
-  cmake_parse_arguments(arg "NOT_INSTALLED;PIECES" "" "USES" ${ARGN})
+  cmake_parse_arguments(arg "NOT_INSTALLED;PIECES" "FILE_BY_FILE" "USES" ${ARGN})
   set(root ${CMAKE_CURRENT_SOURCE_DIR})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${root}/src/${name}/*.cpp)
   if(name STREQUAL "comm")
@@ -29,6 +30,11 @@ function(merganser_module name)
     target_include_directories(${target} PRIVATE ${root})
     if(arg_PIECES)
       set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+      if(arg_FILE_BY_FILE AND NOT CMAKE_UNITY_BUILD)  # a sanitizer's build compiles all of them in pieces
+        set(single ${sources})
+        list(FILTER single INCLUDE REGEX "/src/${name}/(${arg_FILE_BY_FILE})")
+        set_source_files_properties(${single} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+      endif()
     endif()
   else()
     add_library(${target} INTERFACE)

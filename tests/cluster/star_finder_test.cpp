@@ -132,7 +132,9 @@ TEST_P(StarFinderTest, works_where_ranks_have_few_points_or_none) {
 
 TEST_P(StarFinderTest, finds_partners_on_ranks_that_share_no_arc) {
   const cluster::SmallWorld only_those_that_touch(1);
-  for (unsigned seed = 30; seed < 45; ++seed) compare(random_cloud(2 + seed % 12, seed));
+  // Over processes every finder makes windows and symmetric memory, so every fourth cloud is tried.
+  const unsigned stride = GetParam().backend == "threads" ? 1 : 4;
+  for (unsigned seed = 30; seed < 45; seed += stride) compare(random_cloud(2 + seed % 12, seed));
 }
 
 TEST_P(StarFinderTest, reads_columns_rows_and_strides_alike) {
