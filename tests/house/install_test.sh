@@ -35,17 +35,21 @@ cd "$(dirname "$prefix")"
 quietly cmake -S "$source/examples" -B "$temporary/examples" -DCMAKE_PREFIX_PATH="$(basename "$prefix")" \
   -DCMAKE_CXX_COMPILER="$cxx"
 cd - >/dev/null
-quietly cmake --build "$temporary/examples" -j 2
+# Some examples in each language; the build compiles all of them.
+known=$(cmake --build "$temporary/examples" --target help)
+examples=()
+for example in 01_cluster 10_stars_of_your_points your_communicator stars_c epic_shape; do
+  ! grep -qE "^(\.\.\. )?$example(:|\$)" <<<"$known" || examples+=("$example")
+done
+quietly cmake --build "$temporary/examples" -j 2 --target "${examples[@]}"
 one=$("$temporary/examples/01_cluster" 1) || fail "the example ended with exit code $?"
 echo "find_package: $one"
 [[ $one == *"of 20000 parcels merged"* ]] || fail "unexpected output: $one"
 for ranks in 2 3 4; do
   [ "$("$temporary/examples/01_cluster" $ranks)" = "$one" ] || fail "another result on $ranks ranks"
 done
-for example in "$source"/examples/[0-9]*.cpp; do
-  example=$(basename "$example" .cpp)
-  [ "$example" != 09_your_communicator ] || example=your_communicator # built where there is an MPI
-  [ "$example" != your_communicator ] || [ -x "$temporary/examples/$example" ] || continue
+for example in 10_stars_of_your_points your_communicator; do
+  [ "$example" != your_communicator ] || [ -x "$temporary/examples/$example" ] || continue # built where there is an MPI
   [ -n "$("$temporary/examples/$example" 3)" ] || fail "$example of the installed library ended with exit code $?"
 done
 
