@@ -41,17 +41,31 @@ std::string file_of(const testing::TestSuite& suite) {
   return *files.begin();
 }
 
-/// Leaves of the tests those of the files NAME.cpp, among them what --gtest_filter asks for.
+/// True if a suite has parameters: Models/FriendsTest, of which there is a test for each communication model.
+bool has_parameters(const testing::TestSuite& suite) {
+  return std::string_view(suite.name()).find('/') != std::string_view::npos;
+}
+
+/// Leaves of the tests those of the files NAME.cpp, among them what --gtest_filter asks for. Under a launcher, where every rank would
+/// repeat what one process has tested, also the suites without parameters are left out of files that have others.
 void leave_those_of(const std::set<std::string>& names) {
   const auto& all = *testing::UnitTest::GetInstance();
   std::set<std::string> files;
+  std::set<std::string> over_models;
+  const std::string asked = GTEST_FLAG_GET(filter);
+  const bool repeated = merganser::comm::launched() && asked == "*";
+  for (int s = 0; s < all.total_test_suite_count(); ++s) {
+    const std::string file = file_of(*all.GetTestSuite(s));
+    files.insert(file);
+    if (repeated && has_parameters(*all.GetTestSuite(s))) over_models.insert(file);
+  }
   std::string wanted;
   std::string others;
   for (int s = 0; s < all.total_test_suite_count(); ++s) {
     const auto& suite = *all.GetTestSuite(s);
     const std::string file = file_of(suite);
-    files.insert(file);
-    (names.contains(file) ? wanted : others) += std::string(suite.name()) + ".*:";
+    const bool run = names.contains(file) && (has_parameters(suite) || !over_models.contains(file));
+    (run ? wanted : others) += std::string(suite.name()) + ".*:";
   }
   for (const std::string& name : names) {
     if (files.contains(name)) continue;
@@ -60,7 +74,6 @@ void leave_those_of(const std::set<std::string>& names) {
     std::cerr << std::endl;
     std::exit(2);
   }
-  const std::string asked = GTEST_FLAG_GET(filter);
   if (asked == "*")
     GTEST_FLAG_SET(filter, wanted);
   else
