@@ -2,14 +2,15 @@
 /// Union-find for Kruskal's algorithm on one rank, in which the least vertex of a tree is the root, so that one ascending pass
 /// flattens all paths (parents precede children).
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "merganser/base/aligned_memory.hpp"
 
 namespace merganser::msf {
 
-/// Disjoint sets of the vertices 0 .. size - 1 (trees of a spanning forest). Linking by index and path halving; the root of a set
-/// is its least vertex.
+/// Disjoint sets of the vertices 0 .. size - 1 (trees of a spanning forest). Linking by index, path halving and splicing; the
+/// root of a set is its least vertex.
 class UnionFind {
  public:
   /// Starts Kruskal's algorithm: makes every vertex a set (tree) of its own.
@@ -26,15 +27,24 @@ class UnionFind {
     return v;
   }
   /// Joins the sets (trees of the forest) of vertices a and b. @return true if they were different
+  ///
+  /// Rem's algorithm with splicing [patwary2010]: of two paths the one with the greater parent goes on, and its vertices are pointed to
+  /// the lesser parent, until the parents agree, which is mostly long before the root.
   bool join(std::uint32_t a, std::uint32_t b) {
-    a = find(a);
-    b = find(b);
-    if (a == b) return false;
-    if (a < b)
-      parent_[b] = a;
-    else
-      parent_[a] = b;
-    return true;
+    std::uint32_t* const parent = parent_.data();
+    std::uint32_t up_a = parent[a];
+    std::uint32_t up_b = parent[b];
+    while (up_a != up_b) {
+      if (up_a < up_b) {
+        std::swap(a, b);
+        std::swap(up_a, up_b);
+      }
+      parent[a] = up_b;
+      if (a == up_a) return true;
+      a = up_a;
+      up_a = parent[a];
+    }
+    return false;
   }
   /// Returns the number of members of all sets.
   [[nodiscard]] std::size_t size() const noexcept { return parent_.size(); }
