@@ -1,4 +1,4 @@
-// Scatter from parcels to nodes and interpolation back, for the transfer of the flow model. Compiled once per vector target by
+// Interpolation from nodes to parcels, for the transfer of the flow model. Compiled once per vector target by
 // Highway; see the end of the file for the dispatch. The bits do not depend on the target: fused operations are fused on all
 // (fused.hpp), and sums are taken in the same order whatever the number of lanes.
 #undef HWY_TARGET_INCLUDE
@@ -8,119 +8,17 @@
 
 #include <algorithm>
 #include <array>
+#include <numbers>
 
 #include "merganser/base/detail/highway.hpp"
 #include "merganser/parcels/detail/ellipsoid.hpp"
 #include "src/flow/fused.hpp"
 #include "src/flow/kernels.hpp"
+#include "src/flow/weights.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace merganser::flow::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-using D = hn::CappedTag<double, 8>;
-using V = hn::Vec<D>;
-using I = hn::Rebind<std::int32_t, D>;
-
-HWY_INLINE V set(double x) { return hn::Set(D(), x); }
-
-// ---- weights ----
-
-/// Positions in units of cells, one per lane.
-struct Vector {
-  V x, y, z;
-};
-/// Distances, in nodes, from a grid node to the next in x and y, as doubles; in z it is 1.
-struct Steps {
-  double x, y;
-};
-
-/// Stores trilinear weights of a lower and an upper node: xy z0 and xy z1.
-HWY_INLINE void store_pair(V xy, V z0, V z1, double (*to)[kBatch], std::size_t at) {
-  hn::Store(hn::Mul(xy, z0), D(), to[0] + at);
-  hn::Store(hn::Mul(xy, z1), D(), to[1] + at);
-}
-
-/// Computes the trilinear weights of one parcel point per lane, and the index of its cell's lowest node, counted from `origin`.
-HWY_INLINE void weigh(const Vector& point, const Vector& origin, const Steps& steps, std::size_t which, std::size_t at,
-                      Weights& weights) {
-  const Vector cell{hn::Floor(point.x), hn::Floor(point.y), hn::Floor(point.z)};
-  const V x = hn::Sub(point.x, cell.x);
-  const V y = hn::Sub(point.y, cell.y);
-  const V z = hn::Sub(point.z, cell.z);
-  const V one = set(1);
-  const V rest_x = hn::Sub(one, x);
-  const V rest_y = hn::Sub(one, y);
-  const V rest_z = hn::Sub(one, z);
-  store_pair(hn::Mul(rest_x, rest_y), rest_z, z, weights.weight[which], at);
-  store_pair(hn::Mul(rest_x, y), rest_z, z, weights.weight[which] + 2, at);
-  store_pair(hn::Mul(x, rest_y), rest_z, z, weights.weight[which] + 4, at);
-  store_pair(hn::Mul(x, y), rest_z, z, weights.weight[which] + 6, at);
-  // Exact, fused or not: whole numbers below 2^31.
-  V node = hn::MulAdd(hn::Sub(cell.x, origin.x), set(steps.x), hn::Sub(cell.z, origin.z));
-  node = hn::MulAdd(hn::Sub(cell.y, origin.y), set(steps.y), node);
-  hn::Store(hn::DemoteTo(I(), node), I(), weights.node[which] + at);
-}
-
-HWY_INLINE Vector load(const double (&from)[3][kBatch], std::size_t at) {
-  const D d;
-  return {hn::Load(d, from[0] + at), hn::Load(d, from[1] + at), hn::Load(d, from[2] + at)};
-}
-HWY_INLINE Vector plus(const Vector& a, const Vector& b) {
-  return {hn::Add(a.x, b.x), hn::Add(a.y, b.y), hn::Add(a.z, b.z)};
-}
-HWY_INLINE Vector minus(const Vector& a, const Vector& b) {
-  return {hn::Sub(a.x, b.x), hn::Sub(a.y, b.y), hn::Sub(a.z, b.z)};
-}
-/// Computes the trilinear weights of the four points of the parcels of one vector of lanes of a batch: centre + first, + second,
-/// - second, - first.
-HWY_INLINE void weigh_points(const Batch& batch, const Vector& origin, const Steps& steps, std::size_t at,
-                             Weights& weights) {
-  const Vector centre = load(batch.centre, at);
-  const Vector first = load(batch.first, at);
-  const Vector second = load(batch.second, at);
-  weigh(plus(centre, first), origin, steps, 0, at, weights);
-  weigh(plus(centre, second), origin, steps, 1, at, weights);
-  weigh(minus(centre, second), origin, steps, 2, at, weights);
-  weigh(minus(centre, first), origin, steps, 3, at, weights);
-}
-
-/// Converts the distances between lines of nodes to doubles.
-HWY_INLINE Steps to_steps(const Lines& lines) { return {static_cast<double>(lines.x), static_cast<double>(lines.y)}; }
-/// Returns the origin of node indices in a rank's node fields, in units of cells: one node below the rank's first.
-HWY_INLINE Vector layout_origin(const Cells& cells) {
-  return {set(cells.first[0] - 1), set(cells.first[1] - 1), set(-1)};
-}
-/// Returns the origin along an axis of the window that a parcel is scattered to, one node below its column of cells.
-HWY_INLINE V window_origin(V centre, const Cells& cells, int axis) {
-  const V cell = hn::Min(hn::Max(hn::Floor(centre), hn::Zero(D())), set(cells.all[axis] - 1));
-  return hn::Sub(cell, set(1));
-}
-
-/// Computes the trilinear weights of a batch of parcels relative to their columns' windows, unless those of the last call.
-HWY_INLINE void weigh_in_window(const ParcelRange& run, std::size_t batch, const Cells& cells, const Lines& lines,
-                                WindowWeights& weighed) {
-  if (weighed.batch == batch) return;
-  weighed.batch = batch;
-  const Batch& points = run.batches[batch];
-  for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) {
-    const Vector centre = load(points.centre, k);
-    const Vector origin{window_origin(centre.x, cells, 0), window_origin(centre.y, cells, 1), set(-1)};
-    weigh_points(points, origin, to_steps(lines), k, weighed.weights);
-  }
-}
-
-constexpr std::size_t kAhead = 24;  // parcels ahead of the current one whose memory is prefetched
-
-/// Prefetches the site, and `bytes` of the row, of a parcel kAhead positions later.
-HWY_INLINE void prefetch(const Site* sites, const double* rows, const ParcelRange& run, std::size_t place,
-                         std::size_t bytes) {
-  const std::uint32_t index = run.order[std::min(place + kAhead, run.placed - 1)];
-  __builtin_prefetch(sites + index);
-  const char* const row = reinterpret_cast<const char*>(rows + index * Row::width);
-  for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(row + at);
-  __builtin_prefetch(row + bytes - 1);
-}
 
 /// Distances of the eight nodes of a cell from the lowest, in doubles of a node field, x slowest.
 struct CornerOffsets {
@@ -130,155 +28,187 @@ struct CornerOffsets {
   }
 };
 
-// ---- to the nodes ----
+constexpr std::size_t kLanes = hn::MaxLanes(D());
+/// Vectors of flow fields that are interpolated together: all with eight and four lanes, as many as there are registers for with
+/// fewer.
+constexpr std::size_t kParts = std::min<std::size_t>(4, FlowFields::width / kLanes);
 
-/// Masks that turn the beginning of a row (id, vorticity, buoyancy) into 1, vorticity, buoyancy.
-alignas(64) constexpr std::uint64_t kKeep[8] = {0, ~0ULL, ~0ULL, ~0ULL, ~0ULL, 0, 0, 0};
-alignas(64) constexpr double kOne[8] = {1, 0, 0, 0, 0, 0, 0, 0};
+/// Weighted sums over nodes of adjacent vectors of flow fields, interpolated at a parcel's point.
+using Sums = V[kParts];
 
-/// Body of scatter_carried(): adds volume, and volume times vorticity and buoyancy, of parcels to the nodes of a column's window.
-void ScatterCarried(const Site* sites, const double* rows, const ParcelRange& run, const Cells& cells,
-                    const Lines& lines, WindowWeights& weighed, double* window) {
-  const D d;
-  const hn::RebindToUnsigned<D> u;
-  const CornerOffsets corners(lines, CarriedFields::width);
-  for (std::size_t place = run.begin; place < run.end; ++place) {
-    weigh_in_window(run, place / kBatch, cells, lines, weighed);
-    prefetch(sites, rows, run, place, 64);
-    const std::size_t lane = place % kBatch;
-    const std::uint32_t index = run.order[place];
-    const double* const row = rows + index * Row::width;
-    const V quarter = set(0.25 * sites[index].volume);
-    for (std::size_t part = 0; part < 5; part += hn::Lanes(d)) {
-      const V kept = hn::And(hn::LoadU(d, row + part), hn::BitCast(d, hn::Load(u, kKeep + part)));
-      const V value = hn::Mul(hn::Or(kept, hn::Load(d, kOne + part)), quarter);
-      // Points are added one after the other, never in parallel: the order of additions at a node decides its bits.
-      for (std::size_t point = 0; point < 4; ++point) {
-        double* const lowest =
-            window + static_cast<std::size_t>(weighed.weights.node[point][lane]) * CarriedFields::width + part;
-        for (std::size_t n = 0; n < 8; n += 2) {
-          double* const to = lowest + corners.at[n];
-          double* const above = to + CarriedFields::width;
-          hn::Store(fused_add(value, set(weighed.weights.weight[point][n][lane]), hn::Load(d, to)), d, to);
-          hn::Store(fused_add(value, set(weighed.weights.weight[point][n + 1][lane]), hn::Load(d, above)), d, above);
-        }
-      }
-    }
-  }
+/// Adds the flow values of a node with a trilinear weight.
+HWY_INLINE void add_node(const double* node, double weight, Sums& sums) {
+  const V w = set(weight);
+  for (std::size_t p = 0; p < kParts; ++p) sums[p] = fused_add(w, hn::Load(D(), node + p * kLanes), sums[p]);
 }
 
-/// Body of scatter_volume(): adds the volume of parcels to the nodes of a column's window.
-void ScatterVolume(const Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines,
-                   WindowWeights& weighed, double* window) {
-  const CornerOffsets corners(lines, 1);
-  for (std::size_t place = run.begin; place < run.end; ++place) {
-    weigh_in_window(run, place / kBatch, cells, lines, weighed);
-    __builtin_prefetch(sites + run.order[std::min(place + kAhead, run.placed - 1)]);
-    const std::size_t lane = place % kBatch;
-    const double quarter = 0.25 * sites[run.order[place]].volume;
-    for (std::size_t point = 0; point < 4; ++point) {
-      double* const lowest = window + weighed.weights.node[point][lane];
-      for (std::size_t n = 0; n < 8; ++n) lowest[corners.at[n]] += quarter * weighed.weights.weight[point][n][lane];
-    }
+/// Interpolates adjacent vectors of flow fields at points `first` and first + 1 of parcel `lane` of a batch, side by side to hide
+/// the latency of the sums. `flow` is the lowest node's vector for index 0.
+HWY_INLINE void add_points(const double* flow, const Weights& weights, std::size_t first, std::size_t lane,
+                           const CornerOffsets& corners, Sums& sums) {
+  const double* const one = flow + static_cast<std::size_t>(weights.node[first][lane]) * FlowFields::width;
+  const double* const two = flow + static_cast<std::size_t>(weights.node[first + 1][lane]) * FlowFields::width;
+  Sums other;
+  for (std::size_t p = 0; p < kParts; ++p) sums[p] = other[p] = hn::Zero(D());
+  for (std::size_t n = 0; n < 8; n += 2) {
+    const double* const low_one = hide(one + corners.at[n]);
+    const double* const low_two = hide(two + corners.at[n]);
+    add_node(low_one, weights.weight[first][n][lane], sums);
+    add_node(low_two, weights.weight[first + 1][n][lane], other);
+    add_node(low_one + FlowFields::width, weights.weight[first][n + 1][lane], sums);
+    add_node(low_two + FlowFields::width, weights.weight[first + 1][n + 1][lane], other);
   }
-}
-
-// ---- to the parcels ----
-
-/// Weighted sums over nodes of two adjacent vectors of flow fields, interpolated at a parcel's points.
-struct Pair {
-  V a, b;
-};
-/// Adds flow values of two nodes, one above the other, with the trilinear weights weight[0 .. 1][lane].
-HWY_INLINE void add_nodes(const double* node, const double (*weight)[kBatch], std::size_t lane, Pair& sum) {
-  const D d;
-  const std::size_t lanes = hn::Lanes(d);
-  const V low = set(weight[0][lane]);
-  sum.a = fused_add(low, hn::Load(d, node), sum.a);
-  sum.b = fused_add(low, hn::Load(d, node + lanes), sum.b);
-  const V high = set(weight[1][lane]);
-  sum.a = fused_add(high, hn::Load(d, node + FlowFields::width), sum.a);
-  sum.b = fused_add(high, hn::Load(d, node + FlowFields::width + lanes), sum.b);
+  for (std::size_t p = 0; p < kParts; ++p) sums[p] = hn::Add(sums[p], other[p]);
 }
 
 /// Interpolates the flow at parcel `lane` of a batch: the mean of velocity, gradient and tendency over its four points.
 HWY_INLINE void read_flow(const double* flow, const Weights& weights, std::size_t lane, const CornerOffsets& corners,
                           double* mean) {
-  const D d;
-  const double* const point[4] = {flow + static_cast<std::size_t>(weights.node[0][lane]) * FlowFields::width,
-                                  flow + static_cast<std::size_t>(weights.node[1][lane]) * FlowFields::width,
-                                  flow + static_cast<std::size_t>(weights.node[2][lane]) * FlowFields::width,
-                                  flow + static_cast<std::size_t>(weights.node[3][lane]) * FlowFields::width};
-  const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t part = 0; part < FlowFields::width; part += 2 * lanes) {
-    const V zero = hn::Zero(d);
-    Pair p0{zero, zero};
-    Pair p1{zero, zero};
-    Pair p2{zero, zero};
-    Pair p3{zero, zero};
-    for (std::size_t n = 0; n < 8; n += 2) {
-      const std::size_t at = corners.at[n] + part;
-      add_nodes(point[0] + at, weights.weight[0] + n, lane, p0);
-      add_nodes(point[1] + at, weights.weight[1] + n, lane, p1);
-      add_nodes(point[2] + at, weights.weight[2] + n, lane, p2);
-      add_nodes(point[3] + at, weights.weight[3] + n, lane, p3);
-    }
-    const V quarter = set(0.25);
-    hn::Store(hn::Mul(quarter, hn::Add(hn::Add(p0.a, p1.a), hn::Add(p2.a, p3.a))), d, mean + part);
-    hn::Store(hn::Mul(quarter, hn::Add(hn::Add(p0.b, p1.b), hn::Add(p2.b, p3.b))), d, mean + part + lanes);
+  for (std::size_t part = 0; part < FlowFields::width; part += kParts * kLanes) {
+    Sums near, far;
+    add_points(flow + part, weights, 0, lane, corners, near);
+    add_points(flow + part, weights, 2, lane, corners, far);
+    for (std::size_t p = 0; p < kParts; ++p)
+      hn::Store(hn::Mul(set(0.25), hn::Add(near[p], far[p])), D(), mean + part + p * kLanes);
   }
 }
 
-/// Updates one variable y of a parcel in a Runge-Kutta stage: r <- a r + rate, y <- y + b_dt r. In the first stage r is not read:
-/// it may hold anything, even not a number.
-template <bool kFirst>
-HWY_INLINE void push(double& y, double& r, double rate, const RungeKuttaUpdate& stage) {
-  const double now = kFirst ? rate : fused_add(stage.a, r, rate);
-  r = now;
-  y = fused_add(stage.b_dt, now, y);
+// Parcels are advanced four at a time, or as many as there are lanes: their rows are transposed into lanes and back.
+using G = hn::CappedTag<double, 4>;
+using W = hn::Vec<G>;
+constexpr std::size_t kGroup = hn::MaxLanes(G());
+
+/// Transposes a square block: lane j of vector i becomes lane i of vector j.
+HWY_INLINE void transpose([[maybe_unused]] W (&m)[kGroup]) {
+#if HWY_TARGET != HWY_SCALAR
+  const G d;
+  const W low = hn::InterleaveLower(d, m[0], m[1]);
+  const W high = hn::InterleaveUpper(d, m[0], m[1]);
+  if constexpr (kGroup == 4) {
+    const W low2 = hn::InterleaveLower(d, m[kGroup - 2], m[kGroup - 1]);
+    const W high2 = hn::InterleaveUpper(d, m[kGroup - 2], m[kGroup - 1]);
+    m[0] = hn::ConcatLowerLower(d, low2, low);
+    m[1] = hn::ConcatLowerLower(d, high2, high);
+    m[kGroup - 2] = hn::ConcatUpperUpper(d, low2, low);
+    m[kGroup - 1] = hn::ConcatUpperUpper(d, high2, high);
+  } else {
+    m[0] = low;
+    m[1] = high;
+  }
+#endif
 }
 
-/// Advances one parcel by a Runge-Kutta stage: moves it, adds to its vorticity, and deforms it by dB/dt = S B + B S^T, S the
-/// velocity gradient.
+/// Four adjacent numbers of the parcels of a group, one vector of lanes for each.
+struct Four {
+  W v[4];
+};
+/// Loads the numbers at .. at + 3 of the rows of a group.
+HWY_INLINE void load_four(double* const (&rows)[kGroup], std::size_t at, Four& to) {
+  for (std::size_t block = 0; block < 4; block += kGroup) {
+    W m[kGroup];
+    for (std::size_t i = 0; i < kGroup; ++i) m[i] = hn::LoadU(G(), rows[i] + at + block);
+    transpose(m);
+    for (std::size_t i = 0; i < kGroup; ++i) to.v[block + i] = m[i];
+  }
+}
+/// Stores the numbers at .. at + 3 of the rows of a group.
+HWY_INLINE void store_four(const Four& from, std::size_t at, double* const (&rows)[kGroup]) {
+  for (std::size_t block = 0; block < 4; block += kGroup) {
+    W m[kGroup];
+    for (std::size_t i = 0; i < kGroup; ++i) m[i] = from.v[block + i];
+    transpose(m);
+    for (std::size_t i = 0; i < kGroup; ++i) hn::StoreU(m[i], G(), rows[i] + at + block);
+  }
+}
+
+/// Updates one variable y of a group in a Runge-Kutta stage: r <- a r + rate, y <- y + b_dt r. In the first stage r is not read: it
+/// may hold anything, even not a number.
 template <bool kFirst>
-HWY_INLINE void advance_one(Site& site, double* row, const double* f, const RungeKuttaUpdate& stage) {
-  const double u_x = f[FlowFields::u_x];
-  const double u_y = f[FlowFields::u_y];
-  const double u_z = f[FlowFields::u_z];
-  const double v_x = f[FlowFields::v_x];
-  const double v_y = f[FlowFields::v_y];
-  const double v_z = f[FlowFields::v_z];
-  const double w_x = f[FlowFields::w_x];
-  const double w_y = f[FlowFields::w_y];
-  const double w_z = -(u_x + v_y);
-  double* const b = row + Row::shape;
-  const double b11 = b[0];
-  const double b12 = b[1];
-  const double b13 = b[2];
-  const double b22 = b[3];
-  const double b23 = b[4];
-  const double b33 = merganser::b33(b, site.volume);
-  double* const r = row + Row::registers;
-  double* const vorticity = row + Row::vorticity;
-  push<kFirst>(site.x, r[0], f[FlowFields::u], stage);
-  push<kFirst>(site.y, r[1], f[FlowFields::v], stage);
-  push<kFirst>(site.z, r[2], f[FlowFields::w], stage);
-  push<kFirst>(vorticity[0], r[3], f[FlowFields::xi_t], stage);
-  push<kFirst>(vorticity[1], r[4], f[FlowFields::eta_t], stage);
-  push<kFirst>(vorticity[2], r[5], f[FlowFields::zeta_t], stage);
-  const double b11_rate = 2 * fused_add(u_x, b11, fused_add(u_y, b12, u_z * b13));
-  const double b12_rate =
-      fused_add(v_x, b11, fused_add(-w_z, b12, fused_add(v_z, b13, fused_add(u_y, b22, u_z * b23))));
-  const double b13_rate =
-      fused_add(w_x, b11, fused_add(w_y, b12, fused_add(-v_y, b13, fused_add(u_y, b23, u_z * b33))));
-  const double b22_rate = 2 * fused_add(v_x, b12, fused_add(v_y, b22, v_z * b23));
-  const double b23_rate =
-      fused_add(w_x, b12, fused_add(v_x, b13, fused_add(w_y, b22, fused_add(-u_x, b23, v_z * b33))));
-  push<kFirst>(b[0], r[6], b11_rate, stage);
-  push<kFirst>(b[1], r[7], b12_rate, stage);
-  push<kFirst>(b[2], r[8], b13_rate, stage);
-  push<kFirst>(b[3], r[9], b22_rate, stage);
-  push<kFirst>(b[4], r[10], b23_rate, stage);
+HWY_INLINE void push(W& y, W& r, W rate, const RungeKuttaUpdate& stage) {
+  r = kFirst ? rate : fused_add(hn::Set(G(), stage.a), r, rate);
+  y = fused_add(hn::Set(G(), stage.b_dt), r, y);
+}
+
+/// Computes B33 of the parcels of a group from the five entries of B and the volume, as merganser::b33().
+HWY_INLINE W group_b33(const W (&b)[5], W volume) {
+  const G d;
+  const W product = hn::Mul(b[0], b[3]);
+  const W minor = hn::Sub(product, hn::Mul(b[1], b[1]));
+  const W inner = hn::Sub(hn::Mul(b[0], b[4]), hn::Mul(hn::Set(d, 2), hn::Mul(b[1], b[2])));
+  const W rest = hn::Add(hn::Mul(b[4], inner), hn::Mul(b[2], hn::Mul(b[2], b[3])));
+  const W abc = hn::Mul(volume, hn::Set(d, 0.75 / std::numbers::pi));
+  const W plain = hn::Div(hn::Add(hn::Mul(abc, abc), rest), minor);
+  const auto cancels = hn::Gt(product, hn::Mul(hn::Set(d, merganser::detail::kMaxCancellation), minor));
+  if (HWY_LIKELY(hn::AllFalse(d, cancels))) return plain;
+  alignas(64) double entry[6][kGroup];
+  for (std::size_t c = 0; c < 5; ++c) hn::Store(b[c], d, entry[c]);
+  hn::Store(volume, d, entry[5]);
+  for (std::size_t i = 0; i < kGroup; ++i) {
+    const double b5[5] = {entry[0][i], entry[1][i], entry[2][i], entry[3][i], entry[4][i]};
+    entry[0][i] = merganser::b33(b5, entry[5][i]);
+  }
+  return hn::Load(d, entry[0]);
+}
+
+/// Computes the rates of B11 B12 B13 B22 B23 of a group, dB/dt = S B + B S^T, S the velocity gradient: f[3 .. 10] is u_x .. w_y.
+HWY_INLINE void shape_rates(const W (&f)[16], const W (&b)[5], W b33, W (&rate)[5]) {
+  const W two = hn::Set(G(), 2);
+  const W u_x = f[FlowFields::u_x], u_y = f[FlowFields::u_y], u_z = f[FlowFields::u_z];
+  const W v_x = f[FlowFields::v_x], v_y = f[FlowFields::v_y], v_z = f[FlowFields::v_z];
+  const W w_x = f[FlowFields::w_x], w_y = f[FlowFields::w_y];
+  const W sum = hn::Add(u_x, v_y);  // -w_z
+  rate[0] = hn::Mul(two, fused_add(u_x, b[0], fused_add(u_y, b[1], hn::Mul(u_z, b[2]))));
+  rate[1] = fused_add(v_x, b[0], fused_add(sum, b[1], fused_add(v_z, b[2], fused_add(u_y, b[3], hn::Mul(u_z, b[4])))));
+  rate[2] = fused_add(w_x, b[0],
+                      fused_add(w_y, b[1], fused_subtract_from(v_y, b[2], fused_add(u_y, b[4], hn::Mul(u_z, b33)))));
+  rate[3] = hn::Mul(two, fused_add(v_x, b[1], fused_add(v_y, b[3], hn::Mul(v_z, b[4]))));
+  rate[4] = fused_add(w_x, b[1],
+                      fused_add(v_x, b[2], fused_add(w_y, b[3], fused_subtract_from(u_x, b[4], hn::Mul(v_z, b33)))));
+}
+
+/// Parcels that are advanced together: their sites and rows, and the flow interpolated at each, FlowFields::width numbers.
+struct Group {
+  double* sites[kGroup];
+  double* rows[kGroup];
+  double* means[kGroup];
+};
+
+/// Advances the parcels of a group by a Runge-Kutta stage: moves them, adds to their vorticity, and deforms them. All is read
+/// before anything is written, so that a parcel may be there twice. @return the new positions, and the volume
+template <bool kFirst>
+HWY_INLINE void advance_group(const Group& group, const RungeKuttaUpdate& stage, Four& site) {
+  static_assert(Row::vorticity == 1 && Row::shape == 5 && Row::registers == 10 && Row::width == 22);
+  W f[16];
+  for (std::size_t at = 0; at < 16; at += 4) {
+    Four part;
+    load_four(group.means, at, part);
+    for (std::size_t i = 0; i < 4; ++i) f[at + i] = part.v[i];
+  }
+  Four r0, r4, r8, w, b0, b3;  // registers, two of them in b3 as well; id and vorticity; buoyancy and B
+  load_four(group.sites, 0, site);
+  load_four(group.rows, 0, w);
+  load_four(group.rows, 4, b0);
+  load_four(group.rows, 8, b3);
+  load_four(group.rows, 10, r0);
+  load_four(group.rows, 14, r4);
+  load_four(group.rows, 18, r8);
+  const W b[5] = {b0.v[1], b0.v[2], b0.v[3], b3.v[0], b3.v[1]};
+  W rate[5];
+  shape_rates(f, b, group_b33(b, site.v[3]), rate);
+  for (std::size_t i = 0; i < 3; ++i) push<kFirst>(site.v[i], r0.v[i], f[FlowFields::u + i], stage);
+  push<kFirst>(w.v[1], r0.v[3], f[FlowFields::xi_t], stage);
+  push<kFirst>(w.v[2], r4.v[0], f[FlowFields::eta_t], stage);
+  push<kFirst>(w.v[3], r4.v[1], f[FlowFields::zeta_t], stage);
+  push<kFirst>(b0.v[1], r4.v[2], rate[0], stage);
+  push<kFirst>(b0.v[2], r4.v[3], rate[1], stage);
+  for (std::size_t i = 0; i < 3; ++i) push<kFirst>(i == 0 ? b0.v[3] : b3.v[i - 1], r8.v[i], rate[2 + i], stage);
+  store_four(site, 0, group.sites);
+  store_four(w, 0, group.rows);
+  store_four(b0, 4, group.rows);
+  store_four(b3, 8, group.rows);  // with old registers, which the next line replaces
+  store_four(r0, 10, group.rows);
+  store_four(r4, 14, group.rows);
+  store_four(r8, 18, group.rows);
 }
 
 /// Records a parcel that may have left the rank's block: always writes its index, counts it only then, to avoid a branch.
@@ -289,24 +219,46 @@ HWY_INLINE void record_leaver(const Site& site, std::uint32_t index, Leavers& le
   leavers.count += static_cast<std::size_t>((x & y) ^ 1);
 }
 
+/// Returns whether no parcel of a group may have left the rank's block.
+HWY_INLINE bool all_inside(const Four& site, const Leavers& leavers) {
+  const G d;
+  const auto inside = [&](std::size_t a) {
+    return hn::And(hn::Ge(site.v[a], hn::Set(d, leavers.low[a])), hn::Lt(site.v[a], hn::Set(d, leavers.high[a])));
+  };
+  return hn::AllTrue(d, hn::And(inside(0), inside(1)));
+}
+
 /// Advances a range of parcels by one Runge-Kutta stage with the flow interpolated at their points; kFirst: registers are not read.
 template <bool kFirst>
 HWY_INLINE void advance_all(Site* sites, double* rows, const ParcelRange& run, const Cells& cells, const Lines& lines,
                             const double* flow, const RungeKuttaUpdate& stage, Leavers& leavers) {
   const CornerOffsets corners(lines, FlowFields::width);
+  const Steps steps = to_steps(lines);
   Weights weights;
-  alignas(64) double mean[FlowFields::width];
+  alignas(64) double mean[kBatch][FlowFields::width];
   for (std::size_t place = run.begin; place < run.end; place += kBatch) {
     const Batch& batch = run.batches[place / kBatch];
     for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D()))
-      weigh_points(batch, layout_origin(cells), to_steps(lines), k, weights);
+      weigh_points(batch, layout_origin(cells, steps), steps, k, Unscaled(), weights);
+    // The last batch is filled up with the last parcel.
     const std::size_t count = std::min(kBatch, run.end - place);
-    for (std::size_t lane = 0; lane < count; ++lane) {
+    for (std::size_t lane = 0; lane < (count + kGroup - 1) / kGroup * kGroup; ++lane) {
       prefetch(sites, rows, run, place + lane, Row::width * sizeof(double));
-      const std::uint32_t index = run.order[place + lane];
-      read_flow(flow, weights, lane, corners, mean);
-      advance_one<kFirst>(sites[index], rows + index * Row::width, mean, stage);
-      record_leaver(sites[index], index, leavers);
+      read_flow(flow, weights, lane, corners, mean[lane]);
+    }
+    for (std::size_t first = 0; first < count; first += kGroup) {
+      const std::uint32_t* const index = run.order + place + first;
+      Group group;
+      for (std::size_t i = 0; i < kGroup; ++i) {
+        group.sites[i] = &sites[index[i]].x;
+        group.rows[i] = rows + index[i] * Row::width;
+        group.means[i] = mean[first + i];
+      }
+      Four site;
+      advance_group<kFirst>(group, stage, site);
+      if (all_inside(site, leavers)) continue;
+      for (std::size_t i = 0; i < std::min(kGroup, count - first); ++i)
+        record_leaver(sites[index[i]], index[i], leavers);
     }
   }
 }
@@ -321,11 +273,12 @@ void AdvanceRun(Site* sites, double* rows, const ParcelRange& run, const Cells& 
 /// Calls visit(indices, batch, trilinear weights of the centres, number of parcels) for every batch of a range of parcels.
 HWY_INLINE void for_centres(const Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines,
                             const auto& visit) {
+  const Steps steps = to_steps(lines);
   Weights weights;
   for (std::size_t place = run.begin; place < run.end; place += kBatch) {
     const Batch& batch = run.batches[place / kBatch];
     for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D()))
-      weigh(load(batch.centre, k), layout_origin(cells), to_steps(lines), 0, k, weights);
+      weigh(load(batch.centre, k), layout_origin(cells, steps), steps, {0, k}, Unscaled(), weights);
     const std::size_t count = std::min(kBatch, run.end - place);
     for (std::size_t lane = 0; lane < count; ++lane)
       __builtin_prefetch(sites + run.order[std::min(place + lane + kAhead, run.placed - 1)], 1);
@@ -413,20 +366,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace merganser::flow {
 
-HWY_EXPORT(ScatterCarried);
-HWY_EXPORT(ScatterVolume);
 HWY_EXPORT(AdvanceRun);
 HWY_EXPORT(DisplaceRun);
 HWY_EXPORT(EvenOutRun);
 
-void scatter_carried(const Site* sites, const double* rows, const ParcelRange& run, const Cells& cells,
-                     const Lines& lines, WindowWeights& weighed, double* window) {
-  MERGANSER_DISPATCH(ScatterCarried)(sites, rows, run, cells, lines, weighed, window);
-}
-void scatter_volume(const Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines,
-                    WindowWeights& weighed, double* window) {
-  MERGANSER_DISPATCH(ScatterVolume)(sites, run, cells, lines, weighed, window);
-}
 void advance_run(Site* sites, double* rows, const ParcelRange& run, const Cells& cells, const Lines& lines,
                  const double* flow, const RungeKuttaUpdate& stage, Leavers& leavers) {
   MERGANSER_DISPATCH(AdvanceRun)(sites, rows, run, cells, lines, flow, stage, leavers);

@@ -1,0 +1,130 @@
+// Trilinear weights of points of parcels at the nodes of their cells, one parcel per lane, for kernels that Highway compiles once per
+// vector target; private to the flow module.
+#if defined(MERGANSER_FLOW_WEIGHTS) == defined(HWY_TARGET_TOGGLE)
+#ifdef MERGANSER_FLOW_WEIGHTS
+#undef MERGANSER_FLOW_WEIGHTS
+#else
+#define MERGANSER_FLOW_WEIGHTS
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "src/flow/kernels.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace merganser::flow::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::CappedTag<double, 8>;
+using V = hn::Vec<D>;
+using I = hn::Rebind<std::int32_t, D>;
+
+HWY_INLINE V set(double x) { return hn::Set(D(), x); }
+/// Returns p. The compiler does not see that, so that it addresses what is near p by constant distances from one register, where it
+/// would else keep an address in memory for each.
+template <class T>
+HWY_INLINE T* hide(T* p) {
+  __asm__("" : "+r"(p));
+  return p;
+}
+/// Scale of weights that are not scaled.
+struct Unscaled {
+  HWY_INLINE V operator()(V weight) const { return weight; }
+};
+
+/// Positions in units of cells, one per lane.
+struct Vector {
+  V x, y, z;
+};
+/// Distances, in nodes, from a grid node to the next in x and y, as doubles; in z it is 1.
+struct Steps {
+  double x, y;
+};
+
+/// Returns x steps.x + y steps.y + z, the index of a node. Exact, fused or not: whole numbers below 2^53.
+HWY_INLINE V node_index(V x, V y, V z, const Steps& steps) {
+  return hn::MulAdd(x, set(steps.x), hn::MulAdd(y, set(steps.y), z));
+}
+
+/// Place in Weights of the weights of one point of each parcel of a vector of lanes.
+struct WeightPlace {
+  std::size_t point;
+  std::size_t at;  // lane of the batch
+};
+
+/// Stores trilinear weights of a lower and an upper node, scaled: scale(xy z0) and scale(xy z1).
+HWY_INLINE void store_pair(V xy, V z0, V z1, const auto& scale, double (*to)[kBatch], std::size_t at) {
+  hn::Store(scale(hn::Mul(xy, z0)), D(), to[0] + at);
+  hn::Store(scale(hn::Mul(xy, z1)), D(), to[1] + at);
+}
+
+/// Computes the trilinear weights of one parcel point per lane, scaled by scale(weights), and the index of its cell's lowest node
+/// less `origin`.
+HWY_INLINE void weigh(const Vector& point, V origin, const Steps& steps, const WeightPlace& place, const auto& scale,
+                      Weights& weights) {
+  const Vector cell{hn::Floor(point.x), hn::Floor(point.y), hn::Floor(point.z)};
+  const V x = hn::Sub(point.x, cell.x);
+  const V y = hn::Sub(point.y, cell.y);
+  const V z = hn::Sub(point.z, cell.z);
+  const V one = set(1);
+  const V rest_x = hn::Sub(one, x);
+  const V rest_y = hn::Sub(one, y);
+  const V rest_z = hn::Sub(one, z);
+  store_pair(hn::Mul(rest_x, rest_y), rest_z, z, scale, weights.weight[place.point], place.at);
+  store_pair(hn::Mul(rest_x, y), rest_z, z, scale, weights.weight[place.point] + 2, place.at);
+  store_pair(hn::Mul(x, rest_y), rest_z, z, scale, weights.weight[place.point] + 4, place.at);
+  store_pair(hn::Mul(x, y), rest_z, z, scale, weights.weight[place.point] + 6, place.at);
+  const V node = node_index(cell.x, cell.y, hn::Sub(cell.z, origin), steps);
+  hn::Store(hn::DemoteTo(I(), node), I(), weights.node[place.point] + place.at);
+}
+
+HWY_INLINE Vector load(const double (&from)[3][kBatch], std::size_t at) {
+  const D d;
+  return {hn::Load(d, from[0] + at), hn::Load(d, from[1] + at), hn::Load(d, from[2] + at)};
+}
+HWY_INLINE Vector plus(const Vector& a, const Vector& b) {
+  return {hn::Add(a.x, b.x), hn::Add(a.y, b.y), hn::Add(a.z, b.z)};
+}
+HWY_INLINE Vector minus(const Vector& a, const Vector& b) {
+  return {hn::Sub(a.x, b.x), hn::Sub(a.y, b.y), hn::Sub(a.z, b.z)};
+}
+/// Computes the trilinear weights of the four points of the parcels of one vector of lanes of a batch: centre + first, + second,
+/// - second, - first; scaled by scale(weights).
+HWY_INLINE void weigh_points(const Batch& batch, V origin, const Steps& steps, std::size_t at, const auto& scale,
+                             Weights& weights) {
+  const Vector centre = load(batch.centre, at);
+  const Vector first = load(batch.first, at);
+  const Vector second = load(batch.second, at);
+  weigh(plus(centre, first), origin, steps, {0, at}, scale, weights);
+  weigh(plus(centre, second), origin, steps, {1, at}, scale, weights);
+  weigh(minus(centre, second), origin, steps, {2, at}, scale, weights);
+  weigh(minus(centre, first), origin, steps, {3, at}, scale, weights);
+}
+
+/// Converts the distances between lines of nodes to doubles.
+HWY_INLINE Steps to_steps(const Lines& lines) { return {static_cast<double>(lines.x), static_cast<double>(lines.y)}; }
+/// Returns the index that the first node of a rank's node fields, one below those of its first cell, has by node_index().
+HWY_INLINE V layout_origin(const Cells& cells, const Steps& steps) {
+  return node_index(set(cells.first[0] - 1), set(cells.first[1] - 1), set(-1), steps);
+}
+
+constexpr std::size_t kAhead = 24;  // parcels ahead of the current one whose memory is prefetched
+
+/// Prefetches the site, and `bytes` of the row, of a parcel kAhead positions later.
+HWY_INLINE void prefetch(const Site* sites, const double* rows, const ParcelRange& run, std::size_t place,
+                         std::size_t bytes) {
+  const std::uint32_t index = run.order[std::min(place + kAhead, run.placed - 1)];
+  __builtin_prefetch(sites + index);
+  const char* const row = reinterpret_cast<const char*>(rows + index * Row::width);
+  for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(row + at);
+  __builtin_prefetch(row + bytes - 1);
+}
+
+}  // namespace merganser::flow::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
