@@ -74,11 +74,12 @@ std::size_t place_points(const Site* sites, const double* rows, const Upcoming& 
 
 /// Range of a rank's parcels in the order of cells, with their points.
 struct ParcelRange {
-  const std::uint32_t* order;  ///< index of a parcel by its position in the order
-  const Batch* batches;        ///< batch b holds positions 8 b .. 8 b + 7
-  std::size_t begin;           ///< position of the first parcel in the order of cells
-  std::size_t end;             ///< position behind the last parcel
-  std::size_t placed;          ///< number of parcels in the whole order, over all ranges
+  /// Index of a parcel by its position in the order; to be read to whole batches: behind `placed` it repeats the last parcel.
+  const std::uint32_t* order;
+  const Batch* batches;  ///< batch b holds positions 8 b .. 8 b + 7
+  std::size_t begin;     ///< position of the first parcel in the order of cells
+  std::size_t end;       ///< position behind the last parcel
+  std::size_t placed;    ///< number of parcels in the whole order, over all ranges
 };
 
 /// Distances, in nodes of a node field or window, from one line of nodes in z to the next; within a line it is 1.
@@ -88,7 +89,8 @@ struct Lines {
 };
 
 /// Trilinear weights of one batch of parcels relative to the windows of their columns, kept from one range to the next, since a
-/// column of cells may end inside a batch.
+/// column of cells may end inside a batch; scatter_volume() keeps them times a quarter of the parcel's volume. Before the other
+/// scatter, and after volumes changed, `batch` must be set to none.
 struct WindowWeights {
   Weights weights;
   std::size_t batch = ~std::size_t{0};  ///< index of the batch that the weights are of; all bits set: none

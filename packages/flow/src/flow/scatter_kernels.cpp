@@ -23,8 +23,8 @@ HWY_INLINE V window_origin(V centre, const Cells& cells, int axis) {
   return hn::Sub(cell, set(1));
 }
 
-/// Computes the trilinear weights of a batch of parcels relative to their columns' windows, unless those of the last call; scale(k)
-/// returns the scale of the weights of the lanes from k on.
+/// Computes the trilinear weights of a batch of parcels relative to their columns' windows, unless they are there from the last
+/// call; scale(k) returns the scale of the weights of the lanes from k on.
 HWY_INLINE void weigh_in_window(const ParcelRange& run, std::size_t batch, const Cells& cells, const Lines& lines,
                                 const auto& scale, WindowWeights& weighed) {
   if (weighed.batch == batch) return;
@@ -100,7 +100,7 @@ void ScatterVolume(const Site* sites, const ParcelRange& run, const Cells& cells
                    WindowWeights& weighed, double* window) {
   const D d;
   for (std::size_t place = run.begin; place < run.end; ++place) {
-    const auto quarters = [&](std::size_t k) {
+    const auto quarters = [&](std::size_t k) HWY_ATTR {
       alignas(64) double volume[kLanes];
       for (std::size_t lane = 0; lane < kLanes; ++lane)
         volume[lane] = sites[run.order[place / kBatch * kBatch + k + lane]].volume;

@@ -102,6 +102,7 @@ HWY_INLINE void transpose([[maybe_unused]] W (&m)[kGroup]) {
 struct Four {
   W v[4];
 };
+
 /// Loads the numbers at .. at + 3 of the rows of a group.
 HWY_INLINE void load_four(double* const (&rows)[kGroup], std::size_t at, Four& to) {
   for (std::size_t block = 0; block < 4; block += kGroup) {
@@ -174,10 +175,11 @@ struct Group {
 };
 
 /// Advances the parcels of a group by a Runge-Kutta stage: moves them, adds to their vorticity, and deforms them. All is read
-/// before anything is written, so that a parcel may be there twice. @return the new positions, and the volume
+/// before anything is written, so that a parcel may be there twice. @param site gets the new positions and the volume
 template <bool kFirst>
 HWY_INLINE void advance_group(const Group& group, const RungeKuttaUpdate& stage, Four& site) {
   static_assert(Row::vorticity == 1 && Row::shape == 5 && Row::registers == 10 && Row::width == 22);
+  static_assert(sizeof(Site) == 4 * sizeof(double) && FlowFields::width == 16);
   W f[16];
   for (std::size_t at = 0; at < 16; at += 4) {
     Four part;
@@ -222,7 +224,7 @@ HWY_INLINE void record_leaver(const Site& site, std::uint32_t index, Leavers& le
 /// Returns whether no parcel of a group may have left the rank's block.
 HWY_INLINE bool all_inside(const Four& site, const Leavers& leavers) {
   const G d;
-  const auto inside = [&](std::size_t a) {
+  const auto inside = [&](std::size_t a) HWY_ATTR {
     return hn::And(hn::Ge(site.v[a], hn::Set(d, leavers.low[a])), hn::Lt(site.v[a], hn::Set(d, leavers.high[a])));
   };
   return hn::AllTrue(d, hn::And(inside(0), inside(1)));
@@ -250,7 +252,7 @@ HWY_INLINE void advance_all(Site* sites, double* rows, const ParcelRange& run, c
       const std::uint32_t* const index = run.order + place + first;
       Group group;
       for (std::size_t i = 0; i < kGroup; ++i) {
-        group.sites[i] = &sites[index[i]].x;
+        group.sites[i] = reinterpret_cast<double*>(sites + index[i]);
         group.rows[i] = rows + index[i] * Row::width;
         group.means[i] = mean[first + i];
       }

@@ -1,5 +1,5 @@
-// Trilinear weights of points of parcels at the nodes of their cells, one parcel per lane, for kernels that Highway compiles once per
-// vector target; private to the flow module.
+// Trilinear weights of points of parcels at the nodes of their cells, one parcel per lane, for kernels that Highway compiles once
+// per vector target; private to the flow module.
 #if defined(MERGANSER_FLOW_WEIGHTS) == defined(HWY_TARGET_TOGGLE)
 #ifdef MERGANSER_FLOW_WEIGHTS
 #undef MERGANSER_FLOW_WEIGHTS
@@ -24,6 +24,7 @@ using V = hn::Vec<D>;
 using I = hn::Rebind<std::int32_t, D>;
 
 HWY_INLINE V set(double x) { return hn::Set(D(), x); }
+
 /// Returns p. The compiler does not see that, so that it addresses what is near p by constant distances from one register, where it
 /// would else keep an address in memory for each.
 template <class T>
