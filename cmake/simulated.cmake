@@ -19,14 +19,14 @@ target_compile_definitions(merganser_base PUBLIC MERGANSER_SIMULATED)
 target_include_directories(merganser_base SYSTEM PRIVATE ${SMPI_INCLUDE_DIR})
 target_link_libraries(merganser_base PRIVATE ${SIMGRID_LIBRARY})
 # <simulate/costs.hpp>: costs of messages that the library transfers itself (src/comm/simulated/network.cpp).
-target_include_directories(merganser_comm PRIVATE ${PROJECT_SOURCE_DIR}/tools)
+target_include_directories(merganser_comm PRIVATE ${PROJECT_SOURCE_DIR}/packages/simulate)
 # merganser_simulated_program(target): links a program as a shared object for smpirun, with the costs of calls of MPI (machines.py).
 function(merganser_simulated_program target)
   set(costs ${PROJECT_SOURCE_DIR}/packages/simulate/simulate/costs.cpp)
   target_sources(${target} PRIVATE ${costs})
   set_source_files_properties(${costs} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON
     COMPILE_OPTIONS "-w" COMPILE_DEFINITIONS SMPI_NO_OVERRIDE_MALLOC)
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tools)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/packages/simulate)
   target_link_libraries(${target} PRIVATE MPI::MPI_C)
   target_link_options(${target} PRIVATE -shared LINKER:-Bsymbolic LINKER:-z,defs)
 endfunction()
