@@ -203,9 +203,8 @@ Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t mo
   {
     EqualEdges equal(points, grow(forest), most_steps);
     Prim prim(static_cast<std::size_t>(forest.vertices));
-    growth.edges = prim.run([&](std::uint32_t v, const auto& wanted, const auto& body) {
-      equal.visit_edges(v, wanted, body);
-    });
+    growth.edges =
+        prim.run([&](std::uint32_t v, const auto& wanted, const auto& body) { equal.visit_edges(v, wanted, body); });
     growth.exact = !equal.gave_up();
   }
   if (growth.exact) {
