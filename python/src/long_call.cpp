@@ -9,6 +9,10 @@
 #include <mutex>
 #include <thread>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 namespace nb = nanobind;
 
 namespace merganser::python {
@@ -92,6 +96,14 @@ bool has_signal_raised() {
   return PyErr_CheckSignals() != 0;
 }
 
+/// Returns memory that the body of a long call has freed to the system. The allocator would keep it for the thread of that body, and
+/// the next long call, which has another thread, would take as much again.
+void trim_memory() {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
+}
+
 }  // namespace
 
 // Handlers of pending signals run at most every kLook on a thread; an exception of a handler ends the long call.
@@ -114,16 +126,21 @@ void long_call(LongBody body) {
   }
   auto work = std::make_shared<LongCallState>(std::move(body));
   std::exception_ptr error;
+  bool short_call = true;  // too short to have used much memory
   bool raised = false;
   {
     const nb::gil_scoped_release free;
     std::thread thread([work] { run_work(work); });
-    while (!work->wait(kLook) && !raised) raised = has_signal_raised();
+    while (!work->wait(kLook) && !raised) {
+      short_call = false;
+      raised = has_signal_raised();
+    }
     if (raised) work->interrupt.set();
     if (!raised || work->wait(kPatience)) {
       thread.join();
       error = work->error;
       work.reset();
+      if (!short_call) trim_memory();
     } else {
       abandon(std::move(work), std::move(thread));
     }

@@ -2,7 +2,9 @@
 // lists, local rounds of Boruvka's algorithm, then global rounds.
 #include "merganser/msf/euclidean.hpp"
 
+#include <numeric>
 #include <optional>
+#include <utility>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/text.hpp"
@@ -107,33 +109,35 @@ void check_samples(const EuclideanOptions& options, std::uint64_t total) {
 
 /// Returns the core distances of this rank's points in the order of the input, from the ranks that own the places of the points.
 /// Collective.
-/// @param distributed  with the ranks that points came from and went to
+/// @param distributed  with the ranks that points came from and went to; emptied of them
 /// @param core  squared core distances of the tree's points; empty: all are 0
 template <std::size_t D>
-std::vector<double> return_cores(const DistributedPoints<D>& distributed, const PointTree<D>& tree,
+std::vector<double> return_cores(DistributedPoints<D>& distributed, const PointTree<D>& tree,
                                  const std::vector<double>& core, comm::Transport& transport) {
-  // Core distances by id; points that another one represents have enough points at distance 0, and are not in the list.
-  struct Core {
-    std::uint64_t id;
-    double distance;
-  };
-  std::vector<Core> cores;
-  for (std::uint32_t v = 0; v < tree.size(); ++v)
-    cores.push_back({tree.id(v), core.empty() ? 0 : tree.metric().weight(core[v])});
-  const auto by_id = [](const Core& a, const Core& b) { return a.id < b.id; };
-  std::sort(cores.begin(), cores.end(), by_id);
-  std::vector<std::vector<double>> back;
-  for (const auto& ids : distributed.came) {
-    auto& to = back.emplace_back();
-    for (const auto id : ids) {
-      const auto at = std::lower_bound(cores.begin(), cores.end(), Core{id, 0}, by_id);
-      to.push_back(at != cores.end() && at->id == id ? at->distance : 0);
+  // Points of the tree by id; points that another one represents have enough points at distance 0, and are not among them. Lists are
+  // released as soon as they have been read, since this is where a search takes most memory.
+  std::vector<std::vector<double>> back(distributed.came.size());
+  {
+    std::vector<std::uint32_t> by_id(tree.size());
+    std::iota(by_id.begin(), by_id.end(), 0U);
+    std::sort(by_id.begin(), by_id.end(), [&](std::uint32_t a, std::uint32_t b) { return tree.id(a) < tree.id(b); });
+    for (std::size_t r = 0; r < back.size(); ++r) {
+      const auto ids = std::exchange(distributed.came[r], {});
+      back[r].reserve(ids.size());
+      for (const auto id : ids) {
+        const auto at = std::lower_bound(by_id.begin(), by_id.end(), id,
+                                         [&](std::uint32_t v, std::uint64_t wanted) { return tree.id(v) < wanted; });
+        const bool known = at != by_id.end() && tree.id(*at) == id && !core.empty();
+        back[r].push_back(known ? tree.metric().weight(core[*at]) : 0);
+      }
     }
   }
   const auto by_owner = comm::all_to_all(transport, std::move(back));
+  const auto went = std::exchange(distributed.went, {});
   std::vector<std::size_t> next(by_owner.size(), 0);
   std::vector<double> out;
-  for (const int owner : distributed.went) {
+  out.reserve(went.size());
+  for (const int owner : went) {
     if (owner < 0) {
       out.push_back(0);
       continue;
@@ -193,7 +197,7 @@ Forest compute_forest(const CheckedPoints& given, comm::Transport& transport, co
 template <std::size_t D>
 std::vector<double> compute_cores(const CheckedPoints& given, comm::Transport& transport,
                                   const EuclideanOptions& options, Report& report) {
-  const PreparedPoints<D> ground = prepare_points<D>(given, transport, options, {true, false}, report);
+  PreparedPoints<D> ground = prepare_points<D>(given, transport, options, {true, false}, report);
   return return_cores(ground.distributed, ground.tree, ground.core, transport);
 }
 

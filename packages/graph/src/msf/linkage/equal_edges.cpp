@@ -82,6 +82,10 @@ void EqualEdges::build() {
     std::uint32_t parent;
     bool second;
   };
+  // All leaves but the last have kLeaf points, so their number is known, and memory is taken once.
+  const std::size_t leaves = std::max<std::size_t>((order_.size() + kLeaf - 1) / kLeaf, 1);
+  nodes_.reserve(2 * leaves - 1);
+  bounds_.reserve((2 * leaves - 1) * 2 * axes_);
   // Depth first with a stack; the first child is pushed last, so that it becomes the next node.
   std::vector<PointRange> waiting{{0, static_cast<std::uint32_t>(order_.size()), 0, false}};
   while (!waiting.empty()) {

@@ -144,21 +144,26 @@ std::size_t count_finite(const std::vector<GrownEdge>& edges) {
       std::count_if(edges.begin(), edges.end(), [](const GrownEdge& e) { return e.weight < kInfinite; }));
 }
 
+/// Returns the weights of a spanning forest's edges in ascending order, then infinite ones, which would join its components.
+std::vector<double> sorted_weights(const Forest& forest) {
+  std::vector<double> weights(static_cast<std::size_t>(forest.vertices) - 1, kInfinite);
+  std::transform(forest.edges.begin(), forest.edges.end(), weights.begin(),
+                 [&](const graphs::Edge24& e) { return graphs::weight_from_bits(forest.kind, e.weight); });
+  std::sort(weights.begin(), weights.end());
+  return weights;
+}
+
 /// Checks that a tree found among all pairs of points weighs what a given tree of them does, edge by edge in ascending order, as all
 /// minimum spanning trees do. The rounding of arc sines and of alpha may order near pairs otherwise. @throws InputError
-void check_same_weights(const std::vector<GrownEdge>& found, const std::vector<GrownEdge>& given) {
+void check_same_weights(const std::vector<GrownEdge>& found, const Forest& forest) {
   constexpr double kRounding = 1e-12;  // relative
-  const auto sorted = [](const std::vector<GrownEdge>& edges) {
-    std::vector<double> weights(edges.size());
-    std::transform(edges.begin(), edges.end(), weights.begin(), [](const GrownEdge& e) { return e.weight; });
-    std::sort(weights.begin(), weights.end());
-    return weights;
-  };
+  std::vector<double> mine(found.size());
+  std::transform(found.begin(), found.end(), mine.begin(), [](const GrownEdge& e) { return e.weight; });
+  std::sort(mine.begin(), mine.end());
+  const std::vector<double> theirs = sorted_weights(forest);
   const auto near = [](double x, double y) {  // infinite weights, of unconnected parts, are near to none
     return x < kInfinite && y < kInfinite && std::fabs(x - y) <= kRounding * std::min(x, y);
   };
-  const auto mine = sorted(found);
-  const auto theirs = sorted(given);
   const auto differ = std::mismatch(mine.begin(), mine.end(), theirs.begin(), theirs.end(), near);
   if (differ.first == mine.end() && differ.second == theirs.end()) return;
   const auto text = [](auto at, const std::vector<double>& of) { return at == of.end() ? "none" : number_text(*at); };
@@ -186,22 +191,29 @@ std::vector<GrownEdge> grow(const Forest& forest) {
 // Spanning tree of points in the order of Prim's algorithm. It chooses among all edges that some minimum spanning tree
 // has, so that ties are broken as by comparing all pairs.
 Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t most_steps) {
-  Growth growth{grow(forest), false};
-  if (!points) return growth;
+  if (!points) return {grow(forest), false};
   if (points.sites->size() != forest.vertices) {
     throw InputError("grow: " + std::to_string(points.sites->size()) + " points; allowed: the " +
                      std::to_string(forest.vertices) + " that are the vertices of the forest");
   }
   if (forest.vertices == 0) return {{}, true};
-  // The known tree bounds the search: an edge that is heavier than all on the path between its ends is in no minimum tree.
-  EqualEdges equal(points, growth.edges, most_steps);
-  auto edges =
-      Prim(static_cast<std::size_t>(forest.vertices)).run([&](std::uint32_t v, const auto& wanted, const auto& body) {
-        equal.visit_edges(v, wanted, body);
-      });
-  if (equal.gave_up()) return growth;
-  check_same_weights(edges, growth.edges);
-  return {std::move(edges), true};
+  // The known tree bounds the search: an edge that is heavier than all on the path between its ends is in no minimum tree. Its order
+  // is not kept beside the boxes, to save memory; where the search gives up, it is computed again.
+  Growth growth{{}, true};
+  {
+    EqualEdges equal(points, grow(forest), most_steps);
+    Prim prim(static_cast<std::size_t>(forest.vertices));
+    growth.edges =
+        prim.run([&](std::uint32_t v, const auto& wanted, const auto& body) { equal.visit_edges(v, wanted, body); });
+    growth.exact = !equal.gave_up();
+  }
+  if (growth.exact) {
+    check_same_weights(growth.edges, forest);
+  } else {
+    growth.edges = {};
+    growth.edges = grow(forest);
+  }
+  return growth;
 }
 
 // Dendrogram of a tree whose edges are merged in a given order.
