@@ -8,6 +8,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/options.hpp"
+#include "merganser/base/release_memory.hpp"
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/geometry/box_checks.hpp"
@@ -109,7 +110,7 @@ void find_after_redistribution(const StarTask& task, RowRange share, const Decom
   auto came = comm::send_to_owners(transport, std::span<const SentPoint>(mine), [&](const SentPoint& t) {
                 return blocks.owner(t.at);
               }).flat();
-  mine = {};
+  release_memory(mine);
   StarFinder finder(transport, blocks);
   const auto pairs = find_pairs(came, finder, transport);
   const int me = transport.rank();

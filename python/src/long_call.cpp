@@ -96,8 +96,7 @@ bool has_signal_raised() {
   return PyErr_CheckSignals() != 0;
 }
 
-/// Returns memory that the body of a long call has freed to the system. The allocator would keep it for the thread of that body, and
-/// the next long call, which has another thread, would take as much again.
+/// Returns memory that has been freed to the system, with glibc.
 void trim_memory() {
 #ifdef __GLIBC__
   ::malloc_trim(0);
@@ -119,14 +118,14 @@ void Interrupt::check_signals() {
 
 // Call that Ctrl-C can interrupt: the body gets a thread of its own, so that this thread can run the handlers of
 // signals.
-void long_call(LongBody body) {
+void long_call(LongBody body, FreedMemory freed) {
   if (!is_on_main_thread()) {
     const nb::gil_scoped_release free;
     return body(Interrupt{});
   }
   auto work = std::make_shared<LongCallState>(std::move(body));
   std::exception_ptr error;
-  bool short_call = true;  // too short to have used much memory
+  bool short_call = true;  // too short for a return of memory to be worth its time
   bool raised = false;
   {
     const nb::gil_scoped_release free;
@@ -140,7 +139,7 @@ void long_call(LongBody body) {
       thread.join();
       error = work->error;
       work.reset();
-      if (!short_call) trim_memory();
+      if (!short_call && freed == FreedMemory::returned) trim_memory();
     } else {
       abandon(std::move(work), std::move(thread));
     }

@@ -41,10 +41,16 @@ class Interrupt {
 /// Body of a long call from Python. It must own all data that it reads: an interrupted one may end after its caller has returned.
 using LongBody = std::function<void(const Interrupt&)>;
 
+/// States where memory goes that the body of a long call has freed: `kept` by the allocator for later calls, or `returned` to the system,
+/// which takes milliseconds, more in a process with much fragmented memory. Where the body has a thread of its own the allocator keeps
+/// it for that thread, and the next call, which has another thread, would take as much again. Other than glibc: always kept.
+enum class FreedMemory { kept, returned };
+
 /// Calls body without the interpreter's lock. On Python's main thread the body gets a thread of its own, and the caller checks for
 /// signals meanwhile. After a signal whose handler raises, the call ends within a second with that exception; a body that does not
 /// call Interrupt::check() is then abandoned and its result dropped. Requires the interpreter's lock.
-void long_call(LongBody body);
+/// @param freed  what happens to the memory that a body of 50 ms or more has freed
+void long_call(LongBody body, FreedMemory freed = FreedMemory::kept);
 
 /// Calls body without the interpreter's lock on the calling thread, for libraries that must be called by one thread (MPI). Signals
 /// are handled when the body calls Interrupt::check(). Requires the interpreter's lock.

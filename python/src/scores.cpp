@@ -110,12 +110,14 @@ nb::object memberships(const MembershipsObject& of, Rows<double> points, Line<st
   const auto rule = fresh ? msf::MembershipRule::fresh : msf::MembershipRule::fitted;
   const auto task = std::make_shared<MembershipTask>(
       MembershipTask{of.of, std::move(points), std::move(cluster_of), std::move(lambda), rule, {}, {}});
-  long_call([task, most, threads](const Interrupt&) {
-    if (most)
-      task->top = task->of->top(task->query(), task->rule, *most, threads);
-    else
-      task->all = task->of->all(task->query(), task->rule, threads);
-  });
+  long_call(
+      [task, most, threads](const Interrupt&) {
+        if (most)
+          task->top = task->of->top(task->query(), task->rule, *most, threads);
+        else
+          task->all = task->of->all(task->query(), task->rule, threads);
+      },
+      FreedMemory::returned);
   const std::size_t n = task->lambda.size();
   if (!most) {
     using Numbers = std::vector<double>;

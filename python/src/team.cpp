@@ -30,18 +30,22 @@ void Team::run(Body body) const {
   if (!is_local()) {
     long_call_here([&](const Interrupt& interrupt) { body(over(), interrupt); });
   } else if (ranks_ == 1) {
-    long_call([body = std::move(body)](const Interrupt& interrupt) {
-      const auto alone = comm::open_alone();
-      body(*alone, interrupt);
-    });
+    long_call(
+        [body = std::move(body)](const Interrupt& interrupt) {
+          const auto alone = comm::open_alone();
+          body(*alone, interrupt);
+        },
+        FreedMemory::returned);
   } else {
-    long_call([body = std::move(body), ranks = ranks_](const Interrupt& interrupt) {
-      comm::RunOptions options;
-      options.backend = "threads";
-      options.ranks = ranks;
-      options.within_process = true;  // mpirun may have started this process: without comm it is by itself
-      comm::run(options, [&](comm::Transport& transport) { body(transport, interrupt); });
-    });
+    long_call(
+        [body = std::move(body), ranks = ranks_](const Interrupt& interrupt) {
+          comm::RunOptions options;
+          options.backend = "threads";
+          options.ranks = ranks;
+          options.within_process = true;  // mpirun may have started this process: without comm it is by itself
+          comm::run(options, [&](comm::Transport& transport) { body(transport, interrupt); });
+        },
+        FreedMemory::returned);
   }
 }
 

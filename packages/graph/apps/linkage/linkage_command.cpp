@@ -13,6 +13,7 @@
 #include "apps/linkage/trees_json.hpp"
 #include "apps/msf/points_input.hpp"
 #include "apps/msf/report.hpp"
+#include "merganser/base/release_memory.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/msf/cluster_scores.hpp"
@@ -205,7 +206,7 @@ class LinkageRun {
         msf::ForestOptions options;
         options.threads = o_.threads;
         forest_ = msf::minimum_spanning_forest(loaded_.graph, t_, options, report_);
-        loaded_.graph.edges = {};
+        release_memory(loaded_.graph.edges);
         return;
       }
       msf::EuclideanOptions options;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "merganser/base/random.hpp"
+#include "merganser/base/release_memory.hpp"
 #include "merganser/comm/questions.hpp"
 
 namespace merganser::msf::euclidean {
@@ -164,7 +165,7 @@ void send_points(const CheckedPoints& points, const PlaceOwners<D>& owners, cons
   if (!distributed.surplus) {
     distributed.items.reserve(n + n / 16);
     for (auto& box : to) box.reserve(n / to.size());
-    to[here] = std::vector<IdentifiedPoint<D>>();  // {} would keep the memory
+    release_memory(to[here]);
   }
   for (std::size_t i = 0; i < n; ++i) {
     if (surplus.has(i)) {

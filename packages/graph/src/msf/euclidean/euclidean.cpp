@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/release_memory.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/detail/uniform_values.hpp"
@@ -86,7 +87,7 @@ PreparedPoints<D> prepare_points(const CheckedPoints& given, comm::Transport& tr
   {
     const Report::Scope scope(report, "tree", transport);
     ground.tree = PointTree<D>(ground.distributed.items, given.template metric<D>(), leaf_capacity(options, D), fold);
-    ground.distributed.items = {};
+    release_memory(ground.distributed.items);
     if (transport.size() > 1) ground.others.emplace(ground.tree, transport);
   }
   if (options.min_samples > 1) {

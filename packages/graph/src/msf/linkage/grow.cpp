@@ -6,6 +6,7 @@
 #include <queue>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/release_memory.hpp"
 #include "merganser/base/text.hpp"
 #include "src/msf/linkage/clusters.hpp"
 #include "src/msf/linkage/equal_edges.hpp"
@@ -210,7 +211,7 @@ Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t mo
   if (growth.exact) {
     check_same_weights(growth.edges, forest);
   } else {
-    growth.edges = {};
+    release_memory(growth.edges);
     growth.edges = grow(forest);
   }
   return growth;
