@@ -147,7 +147,7 @@ TEST(GrowTest, of_equal_distances_the_choice_is_among_all_pairs_on_any_ranks_in_
 
 TEST(GrowTest, it_gives_up_after_so_many_steps_and_says_so) {
   const Swarm swarm = make_swarm("equal", 2, 200, 1);
-  const Growth growth = grown(swarm, 1, 1, 1000);
+  const Growth growth = grown(swarm, 1, 1, 100);
   EXPECT_FALSE(growth.exact);
   EXPECT_EQ(growth.edges, grow(Reach(swarm, 1).forest()));
   EXPECT_FALSE(grow(Reach(swarm, 1).forest(), GatheredPoints()).exact);

@@ -46,7 +46,7 @@ class EqualEdges {
   /// which wanted(to, weight) is true. Finds nothing more after the search has stopped.
   void visit_edges(std::uint32_t v, const auto& wanted, const auto& body) {
     // Depth first through the tree of boxes; skips a box if all edges to its points are heavier than the tree's paths to them.
-    mark_taken(v);
+    if (taken_[v] == 0) mark_taken(v);
     const double* const at = points_.sites->at(v);
     const double core = core_distance(v);
     const std::size_t place = place_[v];
@@ -55,8 +55,9 @@ class EqualEdges {
       const std::uint32_t next = todo_.back();
       todo_.pop_back();
       const Node& node = nodes_[next];
+      if (node.open == 0) continue;
       const double heaviest = heaviest_between(place, node.first_place, node.last_place);
-      if (node.open == 0 || std::max(core, node.least_core) > heaviest) continue;
+      if (std::max(core, node.least_core) > heaviest) continue;
       const double most = points_.sites->compared_above(heaviest);
       steps_ += axes_;
       if (points_.sites->compared_to_box(at, bounds(next), bounds(next) + axes_, most) > most) continue;
@@ -69,6 +70,12 @@ class EqualEdges {
     }
   }
 
+  /// Excludes point v from later searches if an edge to it weighs no more than its core distance: no edge is lighter, and of equal ones
+  /// the first stays.
+  void settle(std::uint32_t v, double weight) {
+    if (taken_[v] == 0 && weight <= core_distance(v)) mark_taken(v);
+  }
+
   /// Returns whether the search for edges of equal weight has stopped at its limit of steps, so that edges may be missing.
   [[nodiscard]] bool gave_up() const { return steps_ > most_; }
 
@@ -79,7 +86,7 @@ class EqualEdges {
     std::uint32_t end;          ///< position behind the last point of the box in order_
     std::uint32_t right;        ///< second child; 0: a leaf. The first child is the next node
     std::uint32_t parent;       ///< parent node; of the first node: itself
-    std::uint32_t open;         ///< number of points of the box that are not visited
+    std::uint32_t open;         ///< number of points of the box that are neither visited nor settled
     std::uint32_t first_place;  ///< least place of its points in the order of Prim's algorithm
     std::uint32_t last_place;   ///< greatest place of its points in the order of Prim's algorithm
     double least_core;          ///< least core distance of its points
@@ -92,7 +99,7 @@ class EqualEdges {
   [[nodiscard]] std::uint32_t add_node(std::uint32_t begin, std::uint32_t end, std::uint32_t parent);
   /// Returns the axis of largest extent of the box of a node, along which it is split.
   [[nodiscard]] std::size_t widest(std::uint32_t node) const;
-  /// Marks point v as visited by Prim's algorithm, and counts down the unvisited points of all boxes that contain it.
+  /// Marks point v as visited by Prim's algorithm, or settled, and counts down the open points of all boxes that contain it.
   void mark_taken(std::uint32_t v);
   /// Returns the lower corner of the box of a node (axes_ numbers), which the upper corner follows.
   [[nodiscard]] const double* bounds(std::uint32_t node) const { return bounds_.data() + node * 2 * axes_; }
@@ -143,7 +150,7 @@ class EqualEdges {
   std::vector<double> bounds_;        ///< by node: lower, then upper corner of the box
   std::vector<double> data_;          ///< coordinates in the order of the boxes, in groups of 8 points, axis by axis
   nearest::PairPoints pairs_;         ///< view of data_ for nearest::pair_distances()
-  std::vector<std::uint8_t> taken_;   ///< by point: 1: visited, that is in the tree of Prim's algorithm
+  std::vector<std::uint8_t> taken_;   ///< by point: 1: visited, that is in the tree of Prim's algorithm, or settled
   std::vector<std::uint32_t> todo_;   ///< stack of nodes that a search has yet to visit
 };
 

@@ -204,8 +204,12 @@ Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t mo
   {
     EqualEdges equal(points, grow(forest), most_steps);
     Prim prim(static_cast<std::size_t>(forest.vertices));
-    growth.edges =
-        prim.run([&](std::uint32_t v, const auto& wanted, const auto& body) { equal.visit_edges(v, wanted, body); });
+    growth.edges = prim.run([&](std::uint32_t v, const auto& wanted, const auto& body) {
+      equal.visit_edges(v, wanted, [&](std::uint32_t to, double weight) {
+        body(to, weight);
+        equal.settle(to, weight);
+      });
+    });
     growth.exact = !equal.gave_up();
   }
   if (growth.exact) {
