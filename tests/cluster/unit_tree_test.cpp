@@ -1,4 +1,4 @@
-/// The tree of units of a merge policy against all pairs of units, after it is built and after rounds of changes.
+/// The tree and the cell lists of units of a merge policy against all pairs of units, at first and after rounds of changes.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "src/cluster/unit_cells.hpp"
 #include "src/cluster/unit_tree.hpp"
 #include "tests/cluster/policy_cases.hpp"
 
@@ -24,7 +25,9 @@ struct Rounds {
         policy_(parse_policy(text)),
         columns_(policy_, policy_schema()),
         filter_(policy_, columns_, policy_grid()),
-        units_(policy_schema(), false) {
+        units_(policy_schema(), false),
+        decomposition_(policy_grid(), 1),
+        cells_(decomposition_, 0) {
     Parcels all = policy_parcels(cloud, n, 11);
     units_.assign(all, policy_, columns_);
     tree_.build(units_, filter_);
@@ -85,7 +88,7 @@ struct Rounds {
     return best;
   }
   static void expect_equal(std::span<const Partner> got, const std::vector<Partner>& want) {
-    for (std::size_t i = 0; i < kFan; ++i) {
+    for (std::size_t i = 0; i < got.size(); ++i) {
       EXPECT_EQ(got[i].vertex, want[i].vertex);
       EXPECT_EQ(got[i].id, want[i].id);
       EXPECT_EQ(std::bit_cast<std::uint64_t>(got[i].distance2), std::bit_cast<std::uint64_t>(want[i].distance2));
@@ -117,6 +120,47 @@ struct Rounds {
       expect_equal(best, all_pairs(looking));
     }
   }
+  /// Compares the partners that cell lists find for lookers, a part of all units, and for units that are not in them, with all pairs,
+  /// as if nothing had been refused. @return whether cell lists suit the policy
+  [[nodiscard]] bool compare_cells(double part, bool single) {
+    if (!UnitCells::suit(filter_, single)) return false;
+    std::vector<std::uint8_t> looks(units_.size(), 0);
+    std::size_t n = 0;
+    for (std::uint32_t v = 0; v < units_.size(); ++v)
+      if (units_.gone[v] == 0 && draw(part)) looks[v] = 1, ++n;
+    EXPECT_TRUE(cells_.build(units_, looks, filter_));
+    std::vector<std::uint32_t> lookers{7, 8, 9};
+    std::vector<Partner> found(1);
+    std::vector<double> packed(filter_.width() + 1);
+    cells_.find_all(lookers, found);
+    EXPECT_EQ(lookers.size(), n);
+    EXPECT_EQ(found.size(), n);
+    for (std::size_t k = 0; k < lookers.size(); ++k) {
+      const std::uint32_t v = lookers[k];
+      EXPECT_EQ(looks[v], 1);
+      looks[v] = 0;  // each is there once
+      filter_.pack(units_.parcels.row(v), packed.data());
+      expect_equal(std::span(found).subspan(k, 1),
+                   all_pairs({units_.parcels.site(v), units_.parcels.id(v), units_.members[v], packed.data(), {}}));
+    }
+    const Parcels foreign = policy_parcels(cloud_, 20, 300);
+    for (std::size_t i = 0; i < foreign.size(); ++i) {
+      filter_.pack(foreign.row(i), packed.data());
+      const LookingUnit looking{foreign.site(i), -1, 1, packed.data(), {}};
+      std::vector<Partner> want = all_pairs(looking);
+      Partner best;
+      cells_.find(looking, best);
+      expect_equal({&best, 1}, want);
+      // A partner that is known stays if it is as near and has a lower id, and goes if it has a higher one.
+      for (const std::int64_t more : {-1, 1}) {
+        if (want[0].vertex == links::kNone) continue;
+        Partner known{want[0].distance2, want[0].id + more};
+        cells_.find(looking, known);
+        EXPECT_EQ(known.vertex, more < 0 ? links::kNone : want[0].vertex);
+      }
+    }
+    return true;
+  }
 
  private:
   PolicyCloud cloud_;
@@ -124,7 +168,9 @@ struct Rounds {
   PolicyColumns columns_;
   PairFilter filter_;
   Units units_;
+  Decomposition decomposition_;
   UnitTree tree_;
+  UnitCells cells_;
   std::mt19937 random_{5};
 };
 
@@ -147,6 +193,38 @@ TEST(UnitTree, finds_the_partners_that_all_pairs_give_over_rounds_of_changes) {
         rounds.compare(round == 3 ? 0.02 : 0.7);
       }
     }
+}
+
+TEST(UnitCells, finds_the_partners_that_all_pairs_give_over_rounds_of_changes) {
+  for (const PolicyCloud cloud : kPolicyClouds)
+    for (const std::string text : {"small", "small, within:0.2", "small, within:0.75cell, same:species",
+                                   "small, same:species+flag, members:2"}) {
+      SCOPED_TRACE(text + " cloud " + std::to_string(static_cast<int>(cloud)));
+      Rounds rounds(cloud, text, 400);
+      EXPECT_TRUE(rounds.compare_cells(0.5, true));
+      const bool limited = text.find("members") != std::string::npos;
+      for (unsigned round = 0; round < 4; ++round) {
+        rounds.change(round);
+        EXPECT_EQ(rounds.compare_cells(round == 3 ? 0.02 : 0.7, false), !limited);
+      }
+    }
+}
+
+TEST(UnitCells, suit_no_policy_with_a_limit_of_weight_or_a_phase_space_and_few_species_alone) {
+  EXPECT_FALSE(Rounds(PolicyCloud::uniform, "small, weight:0.6", 4).compare_cells(1, true));
+  EXPECT_FALSE(Rounds(PolicyCloud::uniform, "small, phase:ux*0.1", 4).compare_cells(1, true));
+  const MergePolicy policy = parse_policy("small, same:species");
+  const PolicyColumns columns(policy, policy_schema());
+  const PairFilter filter(policy, columns, policy_grid());
+  const Decomposition decomposition(policy_grid(), 1);
+  UnitCells cells(decomposition, 0);
+  for (const std::size_t species : {16, 17, 3}) {
+    Parcels parcels = policy_parcels(PolicyCloud::uniform, 100, 1);
+    for (std::size_t i = 0; i < parcels.size(); ++i) parcels.row(i)[4] = static_cast<double>(i % species);
+    Units units(policy_schema(), false);
+    units.assign(parcels, policy, columns);
+    EXPECT_EQ(cells.build(units, std::vector<std::uint8_t>(units.size(), 1), filter), species <= 16);
+  }
 }
 
 TEST(UnitTree, finds_nothing_in_an_empty_tree_or_beside_one_unit) {
