@@ -58,6 +58,7 @@ void PolicySearch::find(Units& units, const std::vector<std::uint8_t>& looks, St
   single_ = !begun_;
   begun_ = true;
   by_cells_ = build_cells(units, looks);
+  queries_ = 0;
   units.changed.clear();
   search_local(units, looks);
   laps.add_to(seconds.search);
@@ -80,12 +81,16 @@ void PolicySearch::find(Units& units, const std::vector<std::uint8_t>& looks, St
 }
 
 /// Stores the units of a round in cell lists if these find the partners that the tree would, in less time: a tree that is there has
-/// little to update. @return true if they do
+/// little to update, and one that is built where few units look serves the rounds that follow. @return true if they do
 bool PolicySearch::build_cells(const Units& units, const std::vector<std::uint8_t>& looks) {
-  if (built_ || several_ || fan_ != 1 || !UnitCells::suit(filter_, single_)) return false;
+  if (built_ || several_ || fan_ != 1 || steps_of_trees_ > 0 || !UnitCells::suit(filter_, single_)) return false;
+  const std::size_t idle = static_cast<std::size_t>(std::count(looks.begin(), looks.end(), 0));
+  if (!single_ && looks.size() - idle + queries_ < units.size() / kFew) return false;
   const auto is_refused = [](const auto& of) { return !of.second.refused.empty(); };
   if (std::any_of(units.extra.begin(), units.extra.end(), is_refused)) return false;
-  return cells_.build(units, looks, filter_);
+  if (cells_.build(units, looks, filter_)) return true;
+  steps_of_trees_ = kStepsBetweenTries;
+  return false;
 }
 
 /// Builds the tree of the units of this round, if the step has none.
@@ -100,8 +105,9 @@ void PolicySearch::search_local(const Units& units, const std::vector<std::uint8
   if (by_cells_) return cells_.find_all(lookers_, found_);
   lookers_.clear();
   for (std::uint32_t v = 0; v < looks.size(); ++v)
-    if (looks[v]) lookers_.push_back(v);
+    if (looks[v] != 0) lookers_.push_back(v);
   found_.assign(lookers_.size() * fan_, Partner());
+  if (lookers_.empty()) return;
   build_tree(units);
   tree_.sort(lookers_);
   tree_.find_all(lookers_, fan_, found_);
@@ -130,9 +136,11 @@ void PolicySearch::post_queries(const Units& units) {
     if (face > 0 && face * face * (1 - 1e-12) > limit) continue;  // the ball lies in this block
     const std::int64_t id = units.parcels.id(v);
     const auto refused = units.refused(id);
-    if (!packed.empty()) filter_.pack(units.parcels.row(v), packed.data());
+    bool is_packed = packed.empty();
     for (std::size_t arc = 0; arc < out.size(); ++arc) {
       if (decomposition_.distance2_to_block({s.x, s.y, s.z}, out[arc]) > limit) continue;
+      if (!is_packed) filter_.pack(units.parcels.row(v), packed.data());
+      is_packed = true;
       mailbox_.post(arc, PartnerQuery{s, id, units.members[v], last.distance2, last.id,
                                       static_cast<std::int64_t>(refused.size())});
       mailbox_.post_all(arc, std::span<const double>(packed));
@@ -151,6 +159,7 @@ void PolicySearch::answer_queries(const Units& units, const std::vector<std::uin
     auto message = mailbox_.inbox(arc);
     while (!message.empty()) {
       const auto q = take<PartnerQuery>(message);
+      ++queries_;
       for (double& x : packed) x = take<double>(message);
       if (q.refused < 0 || static_cast<std::size_t>(q.refused) > message.size() / sizeof(std::int64_t))
         throw CommError("a message of queries ends early");

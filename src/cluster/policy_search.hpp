@@ -55,7 +55,13 @@ class PolicySearch {
   /// @param looks  per unit: 1 if it looks
   void find(Units& units, const std::vector<std::uint8_t>& looks, StageTimes& seconds);
   /// Begins a step: the units of the next round are others. Later rounds tell what has changed by Units::changed.
-  void begin() { built_ = begun_ = false; }
+  void begin() {
+    built_ = begun_ = false;
+    queries_ = 0;
+    if (steps_of_trees_ > 0) --steps_of_trees_;
+  }
+  /// Returns whether the partners of the lookers of the round were found in cell lists, not in trees.
+  [[nodiscard]] bool is_by_cells() const { return by_cells_; }
 
   /// Returns the lookers of the round.
   [[nodiscard]] const std::vector<std::uint32_t>& lookers() const { return lookers_; }
@@ -73,6 +79,8 @@ class PolicySearch {
   [[nodiscard]] const std::vector<RemotePartner>& partners() const { return partners_; }
 
  private:
+  static constexpr std::size_t kFew = 16;             // lookers are few if they are less than 1 of so many units
+  static constexpr unsigned kStepsBetweenTries = 64;  // after too many combinations of the values of equal columns
   /// Returns the least partners found so far of looker k.
   [[nodiscard]] std::span<Partner> found(std::size_t k) { return {found_.data() + k * fan_, fan_}; }
   [[nodiscard]] bool build_cells(const Units& units, const std::vector<std::uint8_t>& looks);
@@ -99,6 +107,8 @@ class PolicySearch {
   bool built_ = false;                             // the tree has the units of this step
   bool by_cells_ = false;                          // the cell lists have the units of this round
   bool single_ = false;                            // all units of all ranks are parcels of before the step
+  std::size_t queries_ = 0;                        // of other ranks in the last round of the step
+  unsigned steps_of_trees_ = 0;                    // steps, this one included, in which cell lists are not tried
   std::vector<std::uint32_t> lookers_;             // units, those near each other together
   std::vector<Partner> found_;                     // fan_ of each looker, ascending
   std::vector<std::vector<std::uint32_t>> asked_;  // per arc: indices into lookers_

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "src/cluster/distributed_search.hpp"
 
@@ -15,6 +16,23 @@ bool UnitCells::suit(const PairFilter& filter, bool single) {
          (single ? filter.max_count >= 2 : filter.max_count == std::numeric_limits<std::int64_t>::max());
 }
 
+nearest::CellList UnitCells::empty_cells() const {
+  return {decomposition_.grid().box, block_region(decomposition_, rank_)};
+}
+
+void UnitCells::List::reserve(std::size_t n) {
+  places.reserve(3 * n);
+  ids.reserve(n);
+  units.reserve(n);
+  looks.reserve(n);
+}
+
+std::size_t UnitCells::capacity() const {
+  std::size_t n = 0;
+  for (const auto& list : lists_) n += list->units.capacity();
+  return n;
+}
+
 /// Returns the list of the units with these values of the equal columns; null if there is none and none is added.
 UnitCells::List* UnitCells::list_of(const double* values, bool add) {
   const std::size_t equal = filter_->packed.same.size();
@@ -23,10 +41,7 @@ UnitCells::List* UnitCells::list_of(const double* values, bool add) {
   for (last_ = 0; last_ < used_; ++last_)
     if (fits(last_)) return lists_[last_].get();
   if (!add || used_ == kMaxLists) return nullptr;
-  if (used_ == lists_.size()) {
-    nearest::CellList cells(decomposition_.grid().box, block_region(decomposition_, rank_));
-    lists_.push_back(std::make_unique<List>(std::move(cells)));
-  }
+  if (used_ == lists_.size()) lists_.push_back(std::make_unique<List>(empty_cells()));
   List& list = *lists_[used_++];
   list.values.assign(values, values + equal);
   list.places.clear();
@@ -40,19 +55,41 @@ UnitCells::List* UnitCells::list_of(const double* values, bool add) {
 bool UnitCells::build(const Units& units, const std::vector<std::uint8_t>& looks, const PairFilter& filter) {
   filter_ = &filter;
   used_ = last_ = 0;
+  const auto here = static_cast<std::size_t>(std::count(units.gone.begin(), units.gone.end(), 0));
   std::vector<double> packed(filter.width());
   for (std::uint32_t v = 0; v < units.size(); ++v) {
     if (units.gone[v] != 0) continue;
     if (!packed.empty()) filter.pack(units.parcels.row(v), packed.data());
     List* const list = list_of(packed.data(), true);
-    if (list == nullptr) return false;
+    if (list == nullptr) {
+      lists_.clear();
+      used_ = 0;
+      return false;
+    }
+    if (packed.empty()) list->reserve(here);
     const Site& s = units.parcels.site(v);
     list->places.insert(list->places.end(), {s.x, s.y, s.z});
     list->ids.push_back(units.parcels.id(v));
     list->units.push_back(v);
     list->looks.push_back(looks[v]);
   }
+  lists_.resize(used_);
+  for (const auto& list : lists_) trim(*list);
   return true;
+}
+
+/// Gives back the memory of a list that has far fewer units than it had.
+void UnitCells::trim(List& list) const {
+  constexpr std::size_t kFew = 1024;
+  if (list.units.capacity() <= 4 * list.units.size() + kFew) return;
+  list.places.shrink_to_fit();
+  list.ids.shrink_to_fit();
+  list.units.shrink_to_fit();
+  list.looks.shrink_to_fit();
+  list.targets = {};
+  list.cells = empty_cells();
+  list.sorted = RawBuffer();
+  list.scratch = RawBuffer();
 }
 
 nearest::PointSet UnitCells::points(const List& list) const {

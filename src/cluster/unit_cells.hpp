@@ -23,16 +23,24 @@ class UnitCells {
   /// Returns whether the conditions of a policy suit cell lists in a round.
   /// @param single  whether all units of all ranks are single parcels, and none has been refused
   [[nodiscard]] static bool suit(const PairFilter& filter, bool single);
-  /// Stores the units of a round. Refers to the filter until the next call. Local. Cost: O(n).
+  /// Stores the units of a round. Refers to the filter until the next call. Local. Cost: O(n). Memory: for at most about four times
+  /// the units of the round.
   /// @param looks  per unit: 1 if it looks
-  /// @return false, and the lists are of no use, if the equal columns have too many combinations of values
+  /// @return false, and the lists are empty, if the equal columns have more than kMaxLists combinations of values
   /// @throws InputError as PairFilter::pack()
   [[nodiscard]] bool build(const Units& units, const std::vector<std::uint8_t>& looks, const PairFilter& filter);
-  /// Finds the partner of every looker among the units of this rank. Local.
-  /// @param lookers  replaced by the lookers, those near each other together  @param found  replaced by the partner of each
+  /// Finds the partner of every looker of build() among the units of this rank. Local.
+  /// @param lookers  replaced by the lookers, those near each other together
+  /// @param found  replaced by the partner of each looker, in the same order; Partner() if it has none
+  /// @throws InputError as nearest::CellList::bin()
   void find_all(std::vector<std::uint32_t>& lookers, std::vector<Partner>& found);
-  /// Replaces a partner of a unit of another rank by the nearest unit of this rank if that is less. Local.
+  /// Replaces the partner `best` of a unit of another rank by the least partner among the units of this rank if that is less than
+  /// `best`; else `best` stays as it is. Local.
+  /// @param looking  unit that is not in the lists, with no refused ids
+  /// @throws InputError as nearest::CellList::bin()
   void find(const LookingUnit& looking, Partner& best);
+  /// Returns the number of units for which the lists keep memory.
+  [[nodiscard]] std::size_t capacity() const;
 
  private:
   static constexpr std::size_t kMaxLists = 16;  // more combinations of values take too many passes over the cells
@@ -48,15 +56,18 @@ class UnitCells {
     nearest::CellList cells;
     RawBuffer sorted, scratch;
     bool ready = false;  // the points are sorted into the cells
+    void reserve(std::size_t n);
   };
   [[nodiscard]] List* list_of(const double* values, bool add);
   [[nodiscard]] nearest::PointSet points(const List& list) const;
+  [[nodiscard]] nearest::CellList empty_cells() const;
   void sort(List& list);
+  void trim(List& list) const;
 
   const Decomposition& decomposition_;
   int rank_;
   const PairFilter* filter_ = nullptr;
-  std::vector<std::unique_ptr<List>> lists_;  // those in use first
+  std::vector<std::unique_ptr<List>> lists_;  // those in use first; after build() no others
   std::size_t used_ = 0;
   std::size_t last_ = 0;  // list of the last unit
 };
