@@ -81,11 +81,12 @@ void PolicySearch::find(Units& units, const std::vector<std::uint8_t>& looks, St
 }
 
 /// Stores the units of a round in cell lists if these find the partners that the tree would, in less time: a tree that is there has
-/// little to update, and one that is built where few units look serves the rounds that follow. @return true if they do
+/// little to update, and one that is built after some rounds in which few units looked serves those that follow. @return true if they do
 bool PolicySearch::build_cells(const Units& units, const std::vector<std::uint8_t>& looks) {
   if (built_ || several_ || fan_ != 1 || steps_of_trees_ > 0 || !UnitCells::suit(filter_, single_)) return false;
-  const std::size_t idle = static_cast<std::size_t>(std::count(looks.begin(), looks.end(), 0));
-  if (!single_ && looks.size() - idle + queries_ < units.size() / kFew) return false;
+  const auto idle = static_cast<std::size_t>(std::count(looks.begin(), looks.end(), 0));
+  const std::size_t looking = looks.size() - idle + queries_;
+  if (!single_ && looking < units.size() / kFew && (looking == 0 || ++few_rounds_ > kFewRounds)) return false;
   const auto is_refused = [](const auto& of) { return !of.second.refused.empty(); };
   if (std::any_of(units.extra.begin(), units.extra.end(), is_refused)) return false;
   if (cells_.build(units, looks, filter_)) return true;

@@ -58,6 +58,7 @@ class PolicySearch {
   void begin() {
     built_ = begun_ = false;
     queries_ = 0;
+    few_rounds_ = 0;
     if (steps_of_trees_ > 0) --steps_of_trees_;
   }
   /// Returns whether the partners of the lookers of the round were found in cell lists, not in trees.
@@ -79,7 +80,8 @@ class PolicySearch {
   [[nodiscard]] const std::vector<RemotePartner>& partners() const { return partners_; }
 
  private:
-  static constexpr std::size_t kFew = 16;             // lookers are few if they are less than 1 of so many units
+  static constexpr std::size_t kFew = 16;    // lookers are few if they are less than 1 of so many units
+  static constexpr unsigned kFewRounds = 2;  // with few lookers by cell lists, for a tree costs as much as two or three
   static constexpr unsigned kStepsBetweenTries = 64;  // after too many combinations of the values of equal columns
   /// Returns the least partners found so far of looker k.
   [[nodiscard]] std::span<Partner> found(std::size_t k) { return {found_.data() + k * fan_, fan_}; }
@@ -108,6 +110,7 @@ class PolicySearch {
   bool by_cells_ = false;                          // the cell lists have the units of this round
   bool single_ = false;                            // all units of all ranks are parcels of before the step
   std::size_t queries_ = 0;                        // of other ranks in the last round of the step
+  unsigned few_rounds_ = 0;                        // rounds of the step after the first in which few looked
   unsigned steps_of_trees_ = 0;                    // steps, this one included, in which cell lists are not tried
   std::vector<std::uint32_t> lookers_;             // units, those near each other together
   std::vector<Partner> found_;                     // fan_ of each looker, ascending

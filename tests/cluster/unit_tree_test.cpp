@@ -340,7 +340,10 @@ TEST(PolicySearch, takes_cell_lists_where_they_suit_and_many_units_look) {
     EXPECT_TRUE(s.round(units, 20)) << text;
     EXPECT_FALSE(s.round(units, 0)) << text;  // which builds no tree
     EXPECT_TRUE(s.round(units, 20)) << text;
-    EXPECT_FALSE(s.round(units, 19)) << text;
+    EXPECT_TRUE(s.round(units, 19)) << text;
+    EXPECT_TRUE(s.round(units, 1)) << text;
+    EXPECT_TRUE(s.round(units, 20)) << text;
+    EXPECT_FALSE(s.round(units, 19)) << text;  // the third round in which few look
     EXPECT_FALSE(s.round(units, 320)) << text << ": the tree is kept";
     s.search.begin();
     EXPECT_TRUE(s.round(units, 320)) << text;
