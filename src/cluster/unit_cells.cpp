@@ -86,7 +86,7 @@ void UnitCells::trim(List& list) const {
   list.ids.shrink_to_fit();
   list.units.shrink_to_fit();
   list.looks.shrink_to_fit();
-  list.targets = {};
+  list.targets = std::vector<std::uint32_t>();  // {} would keep the memory
   list.cells = empty_cells();
   list.sorted = RawBuffer();
   list.scratch = RawBuffer();
