@@ -41,7 +41,9 @@ struct Announcement {
   double distance2;
 };
 
-/// Returns the region of space that a rank's cell list covers: its block, and which faces of it are walls of the box.
+}  // namespace
+
+// Region of a rank's cell list, from the decomposition.
 nearest::Region block_region(const Decomposition& d, int rank) {
   nearest::Region r;
   const auto block = d.block(rank);
@@ -54,8 +56,6 @@ nearest::Region block_region(const Decomposition& d, int rank) {
   }
   return r;
 }
-
-}  // namespace
 
 // Sampling of the candidate ranks: the largest nearest-neighbour distance within this rank bounds how far blocks of
 // candidates may be apart.

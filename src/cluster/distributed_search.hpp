@@ -17,6 +17,9 @@ namespace merganser::cluster {
 /// Flags of the arcs of a rank in the process graph: 1 where the arc takes part in a wave of the mailbox.
 using Arcs = std::vector<std::uint8_t>;
 
+/// Returns the region of space that a rank's cell list covers: its block, and which faces of it are walls of the box.
+[[nodiscard]] nearest::Region block_region(const Decomposition& d, int rank);
+
 /// Returns the largest distance from a point of this rank to its nearest neighbour among the points of this rank, in
 /// units of the box; infinite if the rank has fewer than two points. Local.
 double largest_gap(const nearest::PointSet& points, const Decomposition& decomposition, int rank);

@@ -54,12 +54,11 @@ T take(std::span<const std::byte>& message) {
 
 void PolicySearch::find(Units& units, const std::vector<std::uint8_t>& looks, StageTimes& seconds) {
   Laps laps;
-  if (built_) {
-    tree_.update();
-  } else {
-    tree_.build(units, filter_);
-  }
-  built_ = true;
+  if (built_) tree_.update();
+  single_ = !begun_;
+  begun_ = true;
+  by_cells_ = build_cells(units, looks);
+  queries_ = 0;
   units.changed.clear();
   search_local(units, looks);
   laps.add_to(seconds.search);
@@ -81,21 +80,53 @@ void PolicySearch::find(Units& units, const std::vector<std::uint8_t>& looks, St
   laps.add_to(seconds.graph);
 }
 
+/// Stores the units of a round in cell lists if these find the partners that the tree would, in less time: a tree that is there has
+/// little to update, and one that is built after some rounds in which few units looked serves those that follow. @return true if they do
+bool PolicySearch::build_cells(const Units& units, const std::vector<std::uint8_t>& looks) {
+  if (built_ || several_ || fan_ != 1 || steps_of_trees_ > 0 || !UnitCells::suit(filter_, single_)) return false;
+  const auto idle = static_cast<std::size_t>(std::count(looks.begin(), looks.end(), 0));
+  const std::size_t looking = looks.size() - idle + queries_;
+  if (!single_ && looking < units.size() / kFew && (looking == 0 || ++few_rounds_ > kFewRounds)) return false;
+  const auto is_refused = [](const auto& of) { return !of.second.refused.empty(); };
+  if (std::any_of(units.extra.begin(), units.extra.end(), is_refused)) return false;
+  if (cells_.build(units, looks, filter_)) return true;
+  steps_of_trees_ = kStepsBetweenTries;
+  return false;
+}
+
+/// Builds the tree of the units of this round, if the step has none.
+void PolicySearch::build_tree(const Units& units) {
+  if (!built_) tree_.build(units, filter_);
+  built_ = true;
+}
+
 /// Finds the least admissible partners of every looker among the units of this rank.
 void PolicySearch::search_local(const Units& units, const std::vector<std::uint8_t>& looks) {
+  spend(Work::search, units.size());
+  if (by_cells_) return cells_.find_all(lookers_, found_);
   lookers_.clear();
   for (std::uint32_t v = 0; v < looks.size(); ++v)
-    if (looks[v]) lookers_.push_back(v);
-  tree_.sort(lookers_);
+    if (looks[v] != 0) lookers_.push_back(v);
   found_.assign(lookers_.size() * fan_, Partner());
+  if (lookers_.empty()) return;
+  build_tree(units);
+  tree_.sort(lookers_);
   tree_.find_all(lookers_, fan_, found_);
-  spend(Work::search, units.size());
+}
+
+/// Finds the least admissible partners of a unit of another rank, less than those given.
+void PolicySearch::find_for(const Units& units, const LookingUnit& looking, std::span<Partner> best) {
+  // A policy that limits members suits cell lists in the first round alone, in which no query has a unit of several.
+  if (by_cells_ && looking.refused.empty()) return cells_.find(looking, best.front());
+  build_tree(units);
+  tree_.find(looking, best);
 }
 
 /// Posts the queries of lookers whose partner may be on another rank: its block lies within the distance found, and `within`.
 void PolicySearch::post_queries(const Units& units) {
   const auto block = decomposition_.block(rank_);
   const auto& out = mailbox_.graph().out;
+  std::vector<double> packed(filter_.width());
   for (std::uint32_t k = 0; k < lookers_.size(); ++k) {
     const std::uint32_t v = lookers_[k];
     const Site& s = units.parcels.site(v);
@@ -106,11 +137,14 @@ void PolicySearch::post_queries(const Units& units) {
     if (face > 0 && face * face * (1 - 1e-12) > limit) continue;  // the ball lies in this block
     const std::int64_t id = units.parcels.id(v);
     const auto refused = units.refused(id);
+    bool is_packed = packed.empty();
     for (std::size_t arc = 0; arc < out.size(); ++arc) {
       if (decomposition_.distance2_to_block({s.x, s.y, s.z}, out[arc]) > limit) continue;
+      if (!is_packed) filter_.pack(units.parcels.row(v), packed.data());
+      is_packed = true;
       mailbox_.post(arc, PartnerQuery{s, id, units.members[v], last.distance2, last.id,
                                       static_cast<std::int64_t>(refused.size())});
-      mailbox_.post_all(arc, std::span(tree_.packed(v), filter_.width()));
+      mailbox_.post_all(arc, std::span<const double>(packed));
       mailbox_.post_all(arc, refused);
       asked_[arc].push_back(k);
     }
@@ -126,13 +160,14 @@ void PolicySearch::answer_queries(const Units& units, const std::vector<std::uin
     auto message = mailbox_.inbox(arc);
     while (!message.empty()) {
       const auto q = take<PartnerQuery>(message);
+      ++queries_;
       for (double& x : packed) x = take<double>(message);
       if (q.refused < 0 || static_cast<std::size_t>(q.refused) > message.size() / sizeof(std::int64_t))
         throw CommError("a message of queries ends early");
       refused.resize(static_cast<std::size_t>(q.refused));
       for (std::int64_t& id : refused) id = take<std::int64_t>(message);
       std::fill(best.begin(), best.end(), Partner{q.distance2, q.last});
-      tree_.find({q.site, q.id, q.members, packed.data(), refused}, best);
+      find_for(units, {q.site, q.id, q.members, packed.data(), refused}, best);
       for (const Partner& p : best) {
         mailbox_.post(arc, PartnerReply{p.distance2, p.id, p.vertex});
         if (p.vertex == links::kNone) break;

@@ -6,6 +6,7 @@
 #include "merganser/cluster/report.hpp"
 #include "merganser/comm/transport.hpp"
 #include "merganser/geometry/decomposition.hpp"
+#include "src/cluster/unit_cells.hpp"
 #include "src/cluster/unit_tree.hpp"
 
 namespace merganser::cluster {
@@ -41,14 +42,27 @@ class PolicySearch {
   /// @param several  whether links go to candidates() of that number, rather than to the nearest partner
   PolicySearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, const PairFilter& filter,
                std::size_t fan, bool several)
-      : mailbox_(mailbox), decomposition_(decomposition), rank_(rank), filter_(filter), fan_(fan), several_(several) {}
+      : mailbox_(mailbox),
+        decomposition_(decomposition),
+        rank_(rank),
+        filter_(filter),
+        fan_(fan),
+        several_(several),
+        cells_(decomposition, rank) {}
 
   /// Finds the links of the lookers of a round; afterwards links(), distance2() and leaves() hold them. Called by every rank;
   /// neighbours only. Takes Units::changed, which is empty afterwards: what reads it too, as CrowdedCells::choose, comes before.
   /// @param looks  per unit: 1 if it looks
   void find(Units& units, const std::vector<std::uint8_t>& looks, StageTimes& seconds);
   /// Begins a step: the units of the next round are others. Later rounds tell what has changed by Units::changed.
-  void begin() { built_ = false; }
+  void begin() {
+    built_ = begun_ = false;
+    queries_ = 0;
+    few_rounds_ = 0;
+    if (steps_of_trees_ > 0) --steps_of_trees_;
+  }
+  /// Returns whether the partners of the lookers of the round were found in cell lists, not in trees.
+  [[nodiscard]] bool is_by_cells() const { return by_cells_; }
 
   /// Returns the lookers of the round.
   [[nodiscard]] const std::vector<std::uint32_t>& lookers() const { return lookers_; }
@@ -66,9 +80,15 @@ class PolicySearch {
   [[nodiscard]] const std::vector<RemotePartner>& partners() const { return partners_; }
 
  private:
+  static constexpr std::size_t kFew = 16;    // lookers are few if they are less than 1 of so many units
+  static constexpr unsigned kFewRounds = 2;  // with few lookers by cell lists, for a tree costs as much as two or three
+  static constexpr unsigned kStepsBetweenTries = 64;  // after too many combinations of the values of equal columns
   /// Returns the least partners found so far of looker k.
   [[nodiscard]] std::span<Partner> found(std::size_t k) { return {found_.data() + k * fan_, fan_}; }
+  [[nodiscard]] bool build_cells(const Units& units, const std::vector<std::uint8_t>& looks);
+  void build_tree(const Units& units);
   void search_local(const Units& units, const std::vector<std::uint8_t>& looks);
+  void find_for(const Units& units, const LookingUnit& looking, std::span<Partner> best);
   void post_queries(const Units& units);
   void answer_queries(const Units& units, const std::vector<std::uint8_t>& looks);
   void take_replies();
@@ -84,8 +104,15 @@ class PolicySearch {
   std::size_t fan_;
   bool several_;
   UnitTree tree_;
+  UnitCells cells_;
+  bool begun_ = false;                             // this is not the first round of the step
   bool built_ = false;                             // the tree has the units of this step
-  std::vector<std::uint32_t> lookers_;             // units, in the order of the tree
+  bool by_cells_ = false;                          // the cell lists have the units of this round
+  bool single_ = false;                            // all units of all ranks are parcels of before the step
+  std::size_t queries_ = 0;                        // of other ranks in the last round of the step
+  unsigned few_rounds_ = 0;                        // rounds of the step after the first in which few looked
+  unsigned steps_of_trees_ = 0;                    // steps, this one included, in which cell lists are not tried
+  std::vector<std::uint32_t> lookers_;             // units, those near each other together
   std::vector<Partner> found_;                     // fan_ of each looker, ascending
   std::vector<std::vector<std::uint32_t>> asked_;  // per arc: indices into lookers_
   links::Links links_;

@@ -74,6 +74,47 @@ TEST_P(PolicyStepTest, an_empty_species_merges_as_in_the_oracle) {
   compare(p, policy_grid(), parse_policy("crowded:8->5, same:species, within:1cell"));
 }
 
+// Cell lists hold up to 16 species; a rank with more searches its trees, also in the steps that follow.
+TEST_P(PolicyStepTest, ranks_and_steps_with_many_and_with_few_species_merge_as_in_the_oracle) {
+  const Box box = policy_grid().box;
+  for (const char* text : {"mask:flag, same:species", "crowded:8->5, same:species, within:1cell"}) {
+    SCOPED_TRACE(text);
+    // 20 species on the side of low x, 3 on the other.
+    Parcels sides = policy_parcels(PolicyCloud::uniform, 400, 12);
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+      const bool low = sides.site(i).x < box.lower[0] + 0.5 * box.extent[0];
+      sides.column("species")[i] = static_cast<double>(i % (low ? 20 : 3));
+    }
+    compare(sides, policy_grid(), parse_policy(text), 2);
+
+    // Steps with 3, 20 and 3 species.
+    const auto set_species = [](Parcels& p, std::int64_t species) {
+      for (std::size_t i = 0; i < p.size(); ++i) p.column("species")[i] = static_cast<double>(p.id(i) % species);
+    };
+    const Parcels all = policy_parcels(PolicyCloud::uniform, 400, 13);
+    on_ranks(GetParam(), [&](comm::Transport& t) {
+      ClusterOptions options;
+      options.policy = parse_policy(text);
+      const Decomposition d = even_blocks(policy_grid(), t.size());
+      Clusterer clusterer(t, d, all.schema(), options);
+      Parcels mine = owned_parcels(t, all, d);
+      Parcels after = all;
+      for (const std::int64_t species : {3, 20, 3}) {
+        set_species(after, species);
+        set_species(mine, species);
+        (void)policy_reference(after, policy_grid(), options, options.policy);
+        ++options.policy.step;
+        (void)clusterer.step(mine);
+        clusterer.redistribute(mine);
+        Digest got;
+        for (const Digest& part : comm::all_gather_value(t, digest(mine))) got += part;
+        EXPECT_EQ(got.to_string(), digest(after).to_string()) << species << " species";
+      }
+      EXPECT_LT(after.size(), all.size());
+    });
+  }
+}
+
 TEST_P(PolicyStepTest, predicates_are_decided_as_in_the_oracle) {
   for (const char* text :
        {"small:0.4, within:1cell", "crowded:8->5, within:1cell, place:member", "small:0.4, within:0.5, pairs",

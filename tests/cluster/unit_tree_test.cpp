@@ -1,11 +1,16 @@
-/// The tree of units of a merge policy against all pairs of units, after it is built and after rounds of changes.
+/// The tree and the cell lists of units of a merge policy against all pairs of units, at first and after rounds of changes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "src/cluster/policy_search.hpp"
+#include "src/cluster/unit_cells.hpp"
 #include "src/cluster/unit_tree.hpp"
 #include "tests/cluster/policy_cases.hpp"
 
@@ -17,6 +22,27 @@ using namespace merganser::test;
 
 constexpr std::size_t kFan = 3;
 
+/// Policy on one rank.
+struct Policy {
+  explicit Policy(const std::string& text)
+      : policy(parse_policy(text)),
+        columns(policy, policy_schema()),
+        filter(policy, columns, policy_grid()),
+        decomposition(policy_grid(), 1) {}
+  /// Returns units of so many species, uniform in the domain.
+  [[nodiscard]] Units units(std::size_t n, std::size_t species) const {
+    Parcels parcels = policy_parcels(PolicyCloud::uniform, n, 1);
+    for (std::size_t i = 0; i < n; ++i) parcels.row(i)[4] = static_cast<double>(i % species);
+    Units out(policy_schema(), false);
+    out.assign(parcels, policy, columns);
+    return out;
+  }
+  MergePolicy policy;
+  PolicyColumns columns;
+  PairFilter filter;
+  Decomposition decomposition;
+};
+
 /// Units of one rank under a policy, their tree, and changes as rounds make them.
 struct Rounds {
   Rounds(PolicyCloud cloud, const std::string& text, std::size_t n)
@@ -24,7 +50,9 @@ struct Rounds {
         policy_(parse_policy(text)),
         columns_(policy_, policy_schema()),
         filter_(policy_, columns_, policy_grid()),
-        units_(policy_schema(), false) {
+        units_(policy_schema(), false),
+        decomposition_(policy_grid(), 1),
+        cells_(decomposition_, 0) {
     Parcels all = policy_parcels(cloud, n, 11);
     units_.assign(all, policy_, columns_);
     tree_.build(units_, filter_);
@@ -84,8 +112,9 @@ struct Rounds {
     }
     return best;
   }
-  static void expect_equal(std::span<const Partner> got, const std::vector<Partner>& want) {
-    for (std::size_t i = 0; i < kFan; ++i) {
+  static void expect_equal(std::span<const Partner> got, std::span<const Partner> want) {
+    ASSERT_LE(got.size(), want.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
       EXPECT_EQ(got[i].vertex, want[i].vertex);
       EXPECT_EQ(got[i].id, want[i].id);
       EXPECT_EQ(std::bit_cast<std::uint64_t>(got[i].distance2), std::bit_cast<std::uint64_t>(want[i].distance2));
@@ -117,6 +146,48 @@ struct Rounds {
       expect_equal(best, all_pairs(looking));
     }
   }
+  /// Returns whether cell lists suit the policy.
+  [[nodiscard]] bool cells_suit(bool single) const { return UnitCells::suit(filter_, single); }
+  /// Compares the partners that cell lists find for lookers, a part of all units, and for units that are not in them, with all pairs,
+  /// as if nothing had been refused.
+  void compare_cells(double part) {
+    std::vector<std::uint8_t> looks(units_.size(), 0);
+    std::size_t n = 0;
+    for (std::uint32_t v = 0; v < units_.size(); ++v)
+      if (units_.gone[v] == 0 && draw(part)) looks[v] = 1, ++n;
+    ASSERT_TRUE(cells_.build(units_, looks, filter_));
+    std::vector<std::uint32_t> lookers{7, 8, 9};
+    std::vector<Partner> found(1);
+    std::vector<double> packed(filter_.width() + 1);
+    cells_.find_all(lookers, found);
+    ASSERT_EQ(lookers.size(), n);
+    ASSERT_EQ(found.size(), n);
+    for (std::size_t k = 0; k < lookers.size(); ++k) {
+      const std::uint32_t v = lookers[k];
+      EXPECT_EQ(looks[v], 1);
+      looks[v] = 0;  // each is there once
+      filter_.pack(units_.parcels.row(v), packed.data());
+      expect_equal(std::span(found).subspan(k, 1),
+                   all_pairs({units_.parcels.site(v), units_.parcels.id(v), units_.members[v], packed.data(), {}}));
+    }
+    const Parcels foreign = policy_parcels(cloud_, 20, 300);
+    for (std::size_t i = 0; i < foreign.size(); ++i) {
+      filter_.pack(foreign.row(i), packed.data());
+      const LookingUnit looking{foreign.site(i), -1, 1, packed.data(), {}};
+      std::vector<Partner> want = all_pairs(looking);
+      Partner best;
+      cells_.find(looking, best);
+      expect_equal({&best, 1}, std::span(want).first(1));
+      // A partner that is known stays if it is as near and has a lower id, and goes if it has a higher one.
+      for (const std::int64_t more : {-1, 1}) {
+        if (want[0].vertex == links::kNone) continue;
+        const Partner known{want[0].distance2, want[0].id + more};
+        Partner least = known;
+        cells_.find(looking, least);
+        expect_equal({&least, 1}, {more < 0 ? &known : want.data(), 1});
+      }
+    }
+  }
 
  private:
   PolicyCloud cloud_;
@@ -124,7 +195,9 @@ struct Rounds {
   PolicyColumns columns_;
   PairFilter filter_;
   Units units_;
+  Decomposition decomposition_;
   UnitTree tree_;
+  UnitCells cells_;
   std::mt19937 random_{5};
 };
 
@@ -147,6 +220,176 @@ TEST(UnitTree, finds_the_partners_that_all_pairs_give_over_rounds_of_changes) {
         rounds.compare(round == 3 ? 0.02 : 0.7);
       }
     }
+}
+
+TEST(UnitCells, finds_the_partners_that_all_pairs_give_over_rounds_of_changes) {
+  for (const PolicyCloud cloud : kPolicyClouds)
+    for (const std::string text : {"small", "small, within:0.2", "small, within:0.75cell, same:species",
+                                   "small, same:species+flag, members:2"}) {
+      SCOPED_TRACE(text + " cloud " + std::to_string(static_cast<int>(cloud)));
+      Rounds rounds(cloud, text, 400);
+      EXPECT_TRUE(rounds.cells_suit(true));
+      rounds.compare_cells(0.5);
+      const bool limited = text.find("members") != std::string::npos;
+      EXPECT_EQ(rounds.cells_suit(false), !limited);
+      for (unsigned round = 0; round < 4 && !limited; ++round) {
+        rounds.change(round);
+        rounds.compare_cells(round == 3 ? 0.02 : 0.7);
+      }
+    }
+}
+
+TEST(UnitCells, suit_no_policy_with_a_limit_of_weight_or_a_phase_space_and_few_species_alone) {
+  for (const char* text : {"small, weight:0.6", "small, phase:ux*0.1"})
+    EXPECT_FALSE(Rounds(PolicyCloud::uniform, text, 4).cells_suit(true)) << text;
+  Policy policy("small, same:species");
+  UnitCells cells(policy.decomposition, 0);
+  for (const std::size_t species : {16, 17, 3}) {
+    const Units units = policy.units(100, species);
+    EXPECT_EQ(cells.build(units, std::vector<std::uint8_t>(units.size(), 1), policy.filter), species <= 16);
+    EXPECT_EQ(cells.capacity() > 0, species <= 16);
+  }
+}
+
+TEST(UnitCells, give_back_the_memory_of_many_units) {
+  for (const char* text : {"small", "small, same:species"}) {
+    Policy policy(text);
+    UnitCells cells(policy.decomposition, 0);
+    std::vector<std::uint32_t> lookers;
+    std::vector<Partner> found;
+    for (const std::size_t n : {30000U, 3000U, 30000U, 0U}) {
+      const Units units = policy.units(n, 3);
+      ASSERT_TRUE(cells.build(units, std::vector<std::uint8_t>(n, 1), policy.filter));
+      EXPECT_GE(cells.capacity(), n);
+      EXPECT_LE(cells.capacity(), 4 * n + 3 * 1024);
+      cells.find_all(lookers, found);
+      ASSERT_EQ(lookers.size(), n);
+      const bool all =
+          std::all_of(found.begin(), found.end(), [](const Partner& p) { return p.vertex != links::kNone; });
+      EXPECT_TRUE(all);
+    }
+  }
+}
+
+/// Three units on a line, a quarter of a unit of length from each other; the one in the middle looks.
+TEST(UnitCells, a_partner_at_the_greatest_distance_is_admitted_and_one_beyond_is_not) {
+  Policy policy("small, within:0.25");
+  const double within2 = 0.0625;
+  ASSERT_EQ(policy.filter.within2, within2);
+  UnitCells cells(policy.decomposition, 0);
+  for (const double limit : {within2, std::nextafter(within2, 0.0), std::nextafter(within2, 1.0)}) {
+    policy.filter.within2 = limit;
+    Units units = policy.units(3, 1);
+    for (std::uint32_t v = 0; v < 3; ++v) units.parcels.site(v) = {0.25 + 0.25 * v, 1, 3, 0.1};
+    const std::uint32_t lower = units.parcels.id(0) < units.parcels.id(2) ? 0 : 2;
+    const Partner want = limit < within2 ? Partner() : Partner{within2, units.parcels.id(lower), lower};
+    ASSERT_TRUE(cells.build(units, {0, 1, 0}, policy.filter));
+    std::vector<std::uint32_t> lookers;
+    std::vector<Partner> found;
+    cells.find_all(lookers, found);
+    ASSERT_EQ(lookers, std::vector<std::uint32_t>{1});
+    Rounds::expect_equal(found, {&want, 1});
+    // A unit of another rank, a quarter from the units 0 and 2 beside it if unit 1 is away.
+    units.set_gone(1);
+    ASSERT_TRUE(cells.build(units, {0, 0, 0}, policy.filter));
+    const double packed = 0;
+    const LookingUnit looking{{0.5, 1, 3, 0.1}, -1, 1, &packed, {}};
+    Partner best;
+    cells.find(looking, best);
+    Rounds::expect_equal({&best, 1}, {&want, 1});
+    for (const std::int64_t more : {-1, 1}) {
+      const Partner known{within2, units.parcels.id(lower) + more};
+      best = known;
+      cells.find(looking, best);
+      Rounds::expect_equal({&best, 1}, {more < 0 || limit < within2 ? &known : &want, 1});
+    }
+  }
+}
+
+/// Process graph of one rank, over which nothing is sent.
+struct NoArcs final : comm::Mailbox {
+  NoArcs() : Mailbox(comm::Graph{}) {}
+  void check_usable() const override {}
+  void step_all() override {}
+  void step_some(std::span<const std::uint8_t>, std::span<const std::uint8_t>) override {}
+};
+
+/// Rounds of one rank; each tells whether it is by cell lists.
+struct Search {
+  explicit Search(const std::string& text, std::size_t fan = 1, bool several = false)
+      : policy(text), search(mailbox, policy.decomposition, 0, policy.filter, fan, several) {}
+  [[nodiscard]] bool round(Units& units, std::size_t lookers) {
+    std::vector<std::uint8_t> looks(units.size(), 0);
+    std::fill_n(looks.begin(), lookers, std::uint8_t{1});
+    search.find(units, looks, seconds);
+    EXPECT_EQ(search.lookers().size(), lookers);
+    return search.is_by_cells();
+  }
+  Policy policy;
+  NoArcs mailbox;
+  PolicySearch search;
+  StageTimes seconds;
+};
+
+TEST(PolicySearch, takes_cell_lists_where_they_suit_and_many_units_look) {
+  for (const char* text : {"small", "mask:flag, same:species", "crowded:8->5, within:1cell", "small, pairs"}) {
+    Search s(text);
+    Units units = s.policy.units(320, 3);
+    s.search.begin();
+    EXPECT_TRUE(s.round(units, 2)) << text;  // the first round
+    EXPECT_TRUE(s.round(units, 20)) << text;
+    EXPECT_FALSE(s.round(units, 0)) << text;  // which builds no tree
+    EXPECT_TRUE(s.round(units, 20)) << text;
+    EXPECT_TRUE(s.round(units, 19)) << text;
+    EXPECT_TRUE(s.round(units, 1)) << text;
+    EXPECT_TRUE(s.round(units, 20)) << text;
+    EXPECT_FALSE(s.round(units, 19)) << text;  // the third round in which few look
+    EXPECT_FALSE(s.round(units, 320)) << text << ": the tree is kept";
+    s.search.begin();
+    EXPECT_TRUE(s.round(units, 320)) << text;
+  }
+}
+
+TEST(PolicySearch, takes_trees_where_cell_lists_do_not_suit) {
+  for (const char* text : {"small, weight:0.6", "small, phase:ux*0.1"}) {
+    Search s(text);
+    Units units = s.policy.units(100, 3);
+    s.search.begin();
+    EXPECT_FALSE(s.round(units, 100)) << text;
+  }
+  Search greedy("small, greedy:3", 4, true);
+  Units units = greedy.policy.units(100, 3);
+  greedy.search.begin();
+  EXPECT_FALSE(greedy.round(units, 100));
+
+  Search members("small, members:4");
+  units = members.policy.units(100, 3);
+  members.search.begin();
+  EXPECT_TRUE(members.round(units, 100));
+  EXPECT_FALSE(members.round(units, 100));
+
+  Search refused("small, within:1");
+  units = refused.policy.units(100, 3);
+  refused.search.begin();
+  EXPECT_TRUE(refused.round(units, 100));
+  units.extra[units.parcels.id(0)].refused.push_back(units.parcels.id(1));
+  EXPECT_FALSE(refused.round(units, 100));
+}
+
+TEST(PolicySearch, tries_cell_lists_again_long_after_too_many_species) {
+  Search s("small, same:species");
+  Units many = s.policy.units(100, 17);
+  Units few = s.policy.units(100, 3);
+  s.search.begin();
+  EXPECT_TRUE(s.round(few, 100));
+  s.search.begin();
+  EXPECT_FALSE(s.round(many, 100));
+  int steps = 1;
+  for (bool by_cells = false; !by_cells && steps < 1000; ++steps) {
+    s.search.begin();
+    by_cells = s.round(few, 100);
+  }
+  EXPECT_EQ(steps, 65);
 }
 
 TEST(UnitTree, finds_nothing_in_an_empty_tree_or_beside_one_unit) {

@@ -1,0 +1,156 @@
+// Search of partners in cell lists of the units of one rank, under a merge policy.
+#include "src/cluster/unit_cells.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "src/cluster/distributed_search.hpp"
+
+namespace merganser::cluster {
+
+bool UnitCells::suit(const PairFilter& filter, bool single) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  return filter.packed.phase.empty() && filter.max_weight == kInfinite &&
+         (single ? filter.max_count >= 2 : filter.max_count == std::numeric_limits<std::int64_t>::max());
+}
+
+nearest::CellList UnitCells::empty_cells() const {
+  return {decomposition_.grid().box, block_region(decomposition_, rank_)};
+}
+
+void UnitCells::List::reserve(std::size_t n) {
+  places.reserve(3 * n);
+  ids.reserve(n);
+  units.reserve(n);
+  looks.reserve(n);
+}
+
+std::size_t UnitCells::capacity() const {
+  std::size_t n = 0;
+  for (const auto& list : lists_) n += list->units.capacity();
+  return n;
+}
+
+/// Returns the list of the units with these values of the equal columns; null if there is none and none is added.
+UnitCells::List* UnitCells::list_of(const double* values, bool add) {
+  const std::size_t equal = filter_->packed.same.size();
+  const auto fits = [&](std::size_t i) { return std::equal(values, values + equal, lists_[i]->values.begin()); };
+  if (last_ < used_ && fits(last_)) return lists_[last_].get();
+  for (last_ = 0; last_ < used_; ++last_)
+    if (fits(last_)) return lists_[last_].get();
+  if (!add || used_ == kMaxLists) return nullptr;
+  if (used_ == lists_.size()) lists_.push_back(std::make_unique<List>(empty_cells()));
+  List& list = *lists_[used_++];
+  list.values.assign(values, values + equal);
+  list.places.clear();
+  list.ids.clear();
+  list.units.clear();
+  list.looks.clear();
+  list.ready = false;
+  return &list;
+}
+
+bool UnitCells::build(const Units& units, const std::vector<std::uint8_t>& looks, const PairFilter& filter) {
+  filter_ = &filter;
+  used_ = last_ = 0;
+  const auto here = static_cast<std::size_t>(std::count(units.gone.begin(), units.gone.end(), 0));
+  std::vector<double> packed(filter.width());
+  for (std::uint32_t v = 0; v < units.size(); ++v) {
+    if (units.gone[v] != 0) continue;
+    if (!packed.empty()) filter.pack(units.parcels.row(v), packed.data());
+    List* const list = list_of(packed.data(), true);
+    if (list == nullptr) {
+      lists_.clear();
+      used_ = 0;
+      return false;
+    }
+    if (packed.empty()) list->reserve(here);
+    const Site& s = units.parcels.site(v);
+    list->places.insert(list->places.end(), {s.x, s.y, s.z});
+    list->ids.push_back(units.parcels.id(v));
+    list->units.push_back(v);
+    list->looks.push_back(looks[v]);
+  }
+  lists_.resize(used_);
+  for (const auto& list : lists_) trim(*list);
+  return true;
+}
+
+/// Gives back the memory of a list that has far fewer units than it had.
+void UnitCells::trim(List& list) const {
+  constexpr std::size_t kFew = 1024;
+  if (list.units.capacity() <= 4 * list.units.size() + kFew) return;
+  list.places.shrink_to_fit();
+  list.ids.shrink_to_fit();
+  list.units.shrink_to_fit();
+  list.looks.shrink_to_fit();
+  list.targets = std::vector<std::uint32_t>();  // {} would keep the memory
+  list.cells = empty_cells();
+  list.sorted = RawBuffer();
+  list.scratch = RawBuffer();
+}
+
+nearest::PointSet UnitCells::points(const List& list) const {
+  return {PointView::rows(list.places.data(), list.units.size()), list.looks.data(), list.ids.data(), 0,
+          decomposition_.grid().box.lower[2]};
+}
+
+/// Sorts the points of a list into its cells, once.
+void UnitCells::sort(List& list) {
+  if (list.ready) return;
+  const std::size_t n = list.units.size();
+  const nearest::PointSet set = points(list);
+  list.cells.bin(set, {});
+  const auto grow = [](RawBuffer& buffer, std::size_t bytes) {
+    if (buffer.bytes() < bytes) buffer = RawBuffer(bytes);
+  };
+  grow(list.sorted, n * sizeof(Site));
+  grow(list.scratch, nearest::CellList::scratch_bytes(n));
+  list.cells.sort(set, reinterpret_cast<Site*>(list.sorted.data()), list.scratch.data());
+  list.ready = true;
+}
+
+void UnitCells::find_all(std::vector<std::uint32_t>& lookers, std::vector<Partner>& found) {
+  const Box& box = decomposition_.grid().box;
+  lookers.clear();
+  found.clear();
+  for (std::size_t i = 0; i < used_; ++i) {
+    List& list = *lists_[i];
+    if (std::find(list.looks.begin(), list.looks.end(), 1) == list.looks.end()) continue;
+    sort(list);
+    list.targets.assign(list.units.size(), links::kNone);
+    (void)list.cells.search_exact(list.targets,
+                                  points(list).ids(list.cells.order()));  // queries follow in PolicySearch
+    const std::uint32_t* const order = list.cells.order();
+    const Site* const sites = list.cells.sites();
+    for (std::uint32_t v = 0; v < list.units.size(); ++v) {
+      if (!list.cells.is_small(v)) continue;
+      lookers.push_back(list.units[order[v]]);
+      found.emplace_back();
+      const std::uint32_t t = list.targets[v];
+      if (t == links::kNone) continue;
+      const double distance2 =
+          box.distance2({sites[v].x, sites[v].y, sites[v].z}, {sites[t].x, sites[t].y, sites[t].z});
+      if (distance2 <= filter_->within2) found.back() = {distance2, list.ids[order[t]], list.units[order[t]]};
+    }
+  }
+}
+
+void UnitCells::find(const LookingUnit& looking, Partner& best) {
+  List* const list = list_of(looking.packed, false);
+  if (list == nullptr) return;
+  sort(*list);
+  nearest::Best nearest{best.distance2, best.id};
+  if (filter_->within2 < best.distance2)  // the distances up to within2, all ids
+    nearest = {std::nextafter(filter_->within2, std::numeric_limits<double>::infinity()),
+               std::numeric_limits<std::int64_t>::min()};
+  const links::Ids ids = points(*list).ids(list->cells.order());
+  list->cells.nearest({{looking.site.x, looking.site.y, looking.site.z}}, ids, nearest);
+  if (nearest.vertex == links::kNone || !(nearest.distance2 <= filter_->within2)) return;
+  const std::uint32_t point = list->cells.order()[nearest.vertex];
+  best = {nearest.distance2, list->ids[point], list->units[point]};
+}
+
+}  // namespace merganser::cluster

@@ -1,0 +1,75 @@
+#pragma once
+/// Cell lists of the units of one rank (parcels of a step under a merge policy), for policies whose metric is position alone.
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "merganser/base/aligned_memory.hpp"
+#include "merganser/geometry/decomposition.hpp"
+#include "merganser/nearest/cell_list.hpp"
+#include "src/cluster/unit_tree.hpp"
+
+namespace merganser::cluster {
+
+/// Cell lists of the units of one rank in one round, one list for each combination of values of the columns in which partners are
+/// equal. They find the partners that UnitTree finds, one for each looker, if no condition but equal columns and the greatest distance
+/// tells units apart.
+class UnitCells {
+ public:
+  /// Makes the cell lists of a rank, empty. Refers to the decomposition.
+  UnitCells(const Decomposition& decomposition, int rank) : decomposition_(decomposition), rank_(rank) {}
+
+  /// Returns whether the conditions of a policy suit cell lists in a round.
+  /// @param single  whether all units of all ranks are single parcels, and none has been refused
+  [[nodiscard]] static bool suit(const PairFilter& filter, bool single);
+  /// Stores the units of a round. Refers to the filter until the next call. Local. Cost: O(n). Memory: for at most about four times
+  /// the units of the round.
+  /// @param looks  per unit: 1 if it looks
+  /// @return false, and the lists are empty, if the equal columns have more than kMaxLists combinations of values
+  /// @throws InputError as PairFilter::pack()
+  [[nodiscard]] bool build(const Units& units, const std::vector<std::uint8_t>& looks, const PairFilter& filter);
+  /// Finds the partner of every looker of build() among the units of this rank. Local.
+  /// @param lookers  replaced by the lookers, those near each other together
+  /// @param found  replaced by the partner of each looker, in the same order; Partner() if it has none
+  /// @throws InputError as nearest::CellList::bin()
+  void find_all(std::vector<std::uint32_t>& lookers, std::vector<Partner>& found);
+  /// Replaces the partner `best` of a unit of another rank by the least partner among the units of this rank if that is less than
+  /// `best`; else `best` stays as it is. Local.
+  /// @param looking  unit that is not in the lists, with no refused ids
+  /// @throws InputError as nearest::CellList::bin()
+  void find(const LookingUnit& looking, Partner& best);
+  /// Returns the number of units for which the lists keep memory.
+  [[nodiscard]] std::size_t capacity() const;
+
+ private:
+  static constexpr std::size_t kMaxLists = 16;  // more combinations of values take too many passes over the cells
+  /// Units with the same values of the columns in which partners are equal.
+  struct List {
+    explicit List(nearest::CellList&& list) : cells(std::move(list)) {}
+    std::vector<double> values;          // of those columns
+    std::vector<double> places;          // x, y, z by point
+    std::vector<std::int64_t> ids;       // by point
+    std::vector<std::uint32_t> units;    // by point
+    std::vector<std::uint8_t> looks;     // by point
+    std::vector<std::uint32_t> targets;  // by vertex of the cell list
+    nearest::CellList cells;
+    RawBuffer sorted, scratch;
+    bool ready = false;  // the points are sorted into the cells
+    void reserve(std::size_t n);
+  };
+  [[nodiscard]] List* list_of(const double* values, bool add);
+  [[nodiscard]] nearest::PointSet points(const List& list) const;
+  [[nodiscard]] nearest::CellList empty_cells() const;
+  void sort(List& list);
+  void trim(List& list) const;
+
+  const Decomposition& decomposition_;
+  int rank_;
+  const PairFilter* filter_ = nullptr;
+  std::vector<std::unique_ptr<List>> lists_;  // those in use first; after build() no others
+  std::size_t used_ = 0;
+  std::size_t last_ = 0;  // list of the last unit
+};
+
+}  // namespace merganser::cluster
