@@ -3,9 +3,13 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstring>
+#include <memory>
 #include <optional>
 
+#include "merganser/base/aligned_memory.hpp"
 #include "merganser/base/error.hpp"
+#include "merganser/base/resources.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "src/io/particles/gathered.hpp"
 #include "src/io/particles/point_arrays.hpp"
@@ -14,31 +18,28 @@
 namespace merganser::io {
 namespace {
 
-/// Appends a number in the shortest text that reads back to the same double, with ".0" behind a whole one so that it is told from
-/// an integer; nothing for NaN, a missing value.
-void append_double(std::string& out, double x) {
-  if (std::isnan(x)) return;
-  std::array<char, 32> text{};
-  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), x);
-  const std::string_view digits(text.data(), static_cast<std::size_t>(end - text.data()));
-  out += digits;
-  if (digits.find_first_not_of("-0123456789") == std::string_view::npos) out += ".0";
+/// Longest text of a number: a double of 17 digits with sign, point and exponent, or with ".0" behind it.
+constexpr std::size_t kLongest = 26;
+
+/// Puts a number in the shortest text that reads back to the same double, with ".0" behind a whole one so that it is told from
+/// an integer; nothing for NaN, a missing value. @return end of the text
+char* put_double(char* to, double x) {
+  if (std::isnan(x)) return to;
+  char* end = std::to_chars(to, to + kLongest, x).ptr;
+  if (x != std::trunc(x)) return end;
+  if (std::string_view(to, static_cast<std::size_t>(end - to)).find_first_not_of("-0123456789") !=
+      std::string_view::npos)
+    return end;
+  *end++ = '.';
+  *end++ = '0';
+  return end;
 }
 
-/// Appends an integer of a column, whose bits or value a double holds.
-void append_integer(std::string& out, const Column& column, double x) {
-  std::array<char, 32> text{};
-  const auto put = [&](auto value) {
-    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
-    out.append(text.data(), end);
-  };
-  if (!column.bits()) {
-    if (!std::isnan(x)) put(static_cast<std::int64_t>(x));
-  } else if (column.type == FileType::u64) {
-    put(std::bit_cast<std::uint64_t>(x));
-  } else {
-    put(std::bit_cast<std::int64_t>(x));
-  }
+/// Puts an integer of a column, whose bits or value a double holds. @return end of the text
+char* put_integer(char* to, const Column& column, double x) {
+  if (!column.bits()) return std::isnan(x) ? to : std::to_chars(to, to + kLongest, static_cast<std::int64_t>(x)).ptr;
+  return column.type == FileType::u64 ? std::to_chars(to, to + kLongest, std::bit_cast<std::uint64_t>(x)).ptr
+                                      : std::to_chars(to, to + kLongest, std::bit_cast<std::int64_t>(x)).ptr;
 }
 
 /// Returns the name of a column in the first line of the file. @throws InputError for one that the line cannot hold
@@ -73,26 +74,49 @@ std::string heading(const std::vector<Column>& list, const FileMetadata& metadat
   return line + "\n";
 }
 
-/// Makes the lines of parcels from the values of their columns.
-void make_lines(const std::vector<Column>& list, std::span<const double> rows, std::string& text) {
-  text.clear();
-  for (std::size_t at = 0; at < rows.size(); at += list.size()) {
-    for (std::size_t c = 0; c < list.size(); ++c) {
-      if (c > 0) text += ',';
-      is_integer(list[c].type) ? append_integer(text, list[c], rows[at + c]) : append_double(text, rows[at + c]);
-    }
-    text += '\n';
+/// Maker of the lines of parcels from the values of their columns.
+class LineMaker {
+ public:
+  explicit LineMaker(const std::vector<Column>& list) : list_(list) {
+    for (const Column& c : list) integer_.push_back(is_integer(c.type) ? 1 : 0);
   }
+  /// Returns the lines of some parcels, valid until the next call.
+  std::string_view make(std::span<const double> rows) {
+    const std::size_t most = rows.size() * (kLongest + 1);
+    if (most > room_) {
+      text_ = std::make_unique_for_overwrite<char[]>(most);
+      room_ = most;
+    }
+    char* to = text_.get();
+    for (std::size_t at = 0; at < rows.size(); at += list_.size()) {
+      for (std::size_t c = 0; c < list_.size(); ++c) {
+        to = integer_[c] != 0 ? put_integer(to, list_[c], rows[at + c]) : put_double(to, rows[at + c]);
+        *to++ = c + 1 < list_.size() ? ',' : '\n';
+      }
+    }
+    return {text_.get(), static_cast<std::size_t>(to - text_.get())};
+  }
+
+ private:
+  const std::vector<Column>& list_;
+  std::vector<char> integer_;  // 1 for a column of integers
+  std::unique_ptr<char[]> text_;
+  std::size_t room_ = 0;
+};
+
+/// Returns the bytes of lines that a rank keeps until it knows where they begin: its part of a quarter of the memory that is left, as if
+/// all ranks were on this host.
+std::size_t kept_bytes(const comm::Transport& transport) {
+  constexpr std::int64_t kLeast = std::int64_t{16} << 20;
+  return static_cast<std::size_t>(std::max(kLeast, available_bytes() / 4 / transport.size()));
 }
 
 }  // namespace
 
-// Where a rank's lines begin depends on the length of those of the ranks before, so every rank makes its lines, and writes them once
-// it knows: those that it kept, and the others, made again.
+// Where a rank's lines begin depends on the length of those of the ranks before, which takes as long to know as to make them. So rank 0
+// writes its own at once, and others keep theirs, and write them once they know; what is too much to keep is made again.
 void write_csv(ByteSink& sink, const ParticlesToWrite& in, comm::Transport& transport) {
-  constexpr std::size_t kKept = std::size_t{64} << 20;  // bytes of lines that a rank keeps
-  GatheredParcels gathered(
-      in.parcels, 1, [](std::size_t) { return 0; }, transport);
+  GatheredParcels gathered(in.parcels, transport);
   std::vector<Column> list{in.columns.back()};  // ids first
   list.insert(list.end(), in.columns.begin(), in.columns.end() - 1);
   std::optional<std::uint64_t> begin;
@@ -102,26 +126,38 @@ void write_csv(ByteSink& sink, const ParticlesToWrite& in, comm::Transport& tran
   });
   begin = gathered.from_first(begin);
   const auto row = [&](std::span<const std::size_t> parcels, double* to) { put_array_rows(in, list, parcels, to); };
-  std::string text, kept;
-  std::uint64_t length = 0;
+  const std::size_t most = kept_bytes(transport);
+  const bool first = transport.rank() == 0;
+  LineMaker lines(list);
+  std::optional<RawBuffer> kept;
+  std::uint64_t length = 0, length_kept = 0;
   std::int64_t rows_kept = 0;
-  if (begin)
-    gathered.visit_own(0, list.size(), row, [&](std::int64_t, std::span<const double> rows) {
-      make_lines(list, rows, text);
-      if (length == kept.size() && kept.size() + text.size() <= kKept) {
-        kept += text;
-        rows_kept += static_cast<std::int64_t>(rows.size() / list.size());
+  const auto make = [&](std::int64_t, std::span<const double> rows) {
+    const std::string_view text = lines.make(rows);
+    const auto count = static_cast<std::int64_t>(rows.size() / list.size());
+    if (first) {
+      sink.file().write(*begin + length, text.data(), text.size());
+    } else {
+      // By the first lines, and a little more. Pages that are not written to cost nothing.
+      const std::size_t expected = text.size() / static_cast<std::size_t>(count) + 8;
+      if (!kept) kept.emplace(std::min(most, expected * static_cast<std::size_t>(gathered.own_count(0))));
+      if (length == length_kept && length + text.size() <= kept->bytes()) {
+        std::memcpy(kept->data() + length, text.data(), text.size());
+        length_kept += text.size();
+        rows_kept += count;
       }
-      length += text.size();
-    });
+    }
+    length += text.size();
+  };
+  if (begin) gathered.visit_own(0, list.size(), row, make);
   const std::vector<std::uint64_t> lengths = comm::all_gather_value(transport, length);
-  if (begin) {
+  if (begin && !first) {
     std::uint64_t at = *begin;
     for (int r = 0; r < transport.rank(); ++r) at += lengths[static_cast<std::size_t>(r)];
-    gathered.on_this_rank([&] { sink.file().write(at, kept.data(), kept.size()); });
-    at += kept.size();
+    if (kept) gathered.on_this_rank([&] { sink.file().write(at, kept->data(), length_kept); });
+    at += length_kept;
     const auto write_lines = [&](std::int64_t, std::span<const double> rows) {
-      make_lines(list, rows, text);
+      const std::string_view text = lines.make(rows);
       sink.file().write(at, text.data(), text.size());
       at += text.size();
     };
