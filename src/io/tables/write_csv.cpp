@@ -107,8 +107,8 @@ class LineMaker {
 /// Returns the bytes of lines that a rank keeps until it knows where they begin: its part of a quarter of the memory that is left, as if
 /// all ranks were on this host.
 std::size_t kept_bytes(const comm::Transport& transport) {
-  constexpr std::int64_t kLeast = std::int64_t{16} << 20;
-  return static_cast<std::size_t>(std::max(kLeast, available_bytes() / 4 / transport.size()));
+  constexpr std::int64_t kMinKept = std::int64_t{16} << 20;
+  return static_cast<std::size_t>(std::max(kMinKept, available_bytes() / 4 / transport.size()));
 }
 
 }  // namespace
