@@ -5,11 +5,26 @@
 #include <array>
 #include <exception>
 #include <numeric>
+#include <span>
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/collectives.hpp"
 
 namespace merganser::io {
+namespace {
+
+/// Returns the number of parcels whose rows are made and written at a time: of several arrays so few that they stay in the cache until
+/// every array has theirs, and of one array more, for fewer calls of the system.
+std::int64_t rows_at_a_time(std::span<const GatheredParcels::Array> arrays) {
+  constexpr std::int64_t kValues = std::int64_t{1} << 16, kValuesOfOne = std::int64_t{1} << 18;
+  constexpr std::int64_t kMin = 256, kMax = 8192;
+  std::size_t widest = 1;
+  for (const GatheredParcels::Array& array : arrays) widest = std::max(widest, array.width);
+  const auto width = static_cast<std::int64_t>(widest);
+  return arrays.size() == 1 ? std::max(kMin, kValuesOfOne / width) : std::clamp(kValues / width, kMin, kMax);
+}
+
+}  // namespace
 
 GatheredParcels::GatheredParcels(const Parcels& parcels, comm::Transport& transport) : transport_(transport) {
   count(std::array{static_cast<std::int64_t>(parcels.size())});
@@ -91,14 +106,14 @@ void GatheredParcels::visit_own(int group, std::size_t width, const Values& valu
 }
 
 void GatheredParcels::write_rows(comm::SharedOutput& file, int group, std::span<Array> arrays) {
-  constexpr std::int64_t kBlock = 8192;  // parcels that stay in the cache until every array has theirs
+  const std::int64_t block = rows_at_a_time(arrays);
   for (Array& array : arrays) array.begin = from_first(array.begin);
   const std::int64_t count = own_count(group);
   const std::int64_t first = own_first(group);
   std::vector<double> part;
   std::vector<std::byte> typed;
-  for (std::int64_t done = 0; done < count && error_.empty(); done += kBlock) {
-    const std::int64_t rows = std::min(kBlock, count - done);
+  for (std::int64_t done = 0; done < count && error_.empty(); done += block) {
+    const std::int64_t rows = std::min(block, count - done);
     for (const Array& array : arrays) {
       if (!array.begin) continue;
       part.resize(static_cast<std::size_t>(rows) * array.width);

@@ -61,6 +61,8 @@ class GatheredParcels {
   void on_first(const std::function<void()>& action);
   /// Calls `action` on this rank, unless it had an error before. Local. Its error is kept for throw_error().
   void on_this_rank(const std::function<void()>& action);
+  /// Returns true once an error of this rank is kept. Local.
+  [[nodiscard]] bool failed() const noexcept { return !error_.empty(); }
   /// Throws the first error that was kept, of the first rank that has one, on every rank. Collective.
   void throw_error();
 

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <span>
+#include <string_view>
 
 #include "merganser/base/error.hpp"
 #include "src/io/particles/gathered.hpp"
@@ -42,8 +44,8 @@ void put_numbers(const hdf5::File& file, const std::string& at, std::int64_t cou
   }
 }
 
-/// Makes one kind of cells of PolyData, vertices, one for each point, or none, and writes them but for what ranks write: of the last step
-/// with points the cells. On rank 0. @param counts  number of cells of each step
+/// Makes the datasets of one kind of cells and writes those of earlier steps; the ranks write the cells of the last step. On rank 0.
+/// @param counts  number of cells of each step: as many as points for vertices, 0 for the other kinds
 void put_cells(const hdf5::File& file, const char* name, const std::vector<std::int64_t>& counts) {
   const std::string at = std::string(kVtkhdf) + "/" + name;
   std::vector<std::int64_t> begins{0};  // first cell of each step

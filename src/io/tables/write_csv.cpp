@@ -4,8 +4,13 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
+#include <new>
+#include <numeric>
 #include <optional>
+#include <span>
+#include <string_view>
 
 #include "merganser/base/aligned_memory.hpp"
 #include "merganser/base/error.hpp"
@@ -104,18 +109,77 @@ class LineMaker {
   std::size_t room_ = 0;
 };
 
-/// Returns the bytes of lines that a rank keeps until it knows where they begin: its part of a quarter of the memory that is left, as if
-/// all ranks were on this host.
-std::size_t kept_bytes(const comm::Transport& transport) {
+/// Returns the bytes of lines that a rank may keep until it knows where they begin: its part of a quarter of the memory that is left, as
+/// if all ranks were on this host.
+std::size_t may_keep(const comm::Transport& transport) {
   constexpr std::int64_t kMinKept = std::int64_t{16} << 20;
   return static_cast<std::size_t>(std::max(kMinKept, available_bytes() / 4 / transport.size()));
+}
+
+/// Lines that a rank keeps until it knows where they begin: the first ones, as many as memory holds.
+class KeptLines {
+ public:
+  /// Reserves memory; where there is none, no lines are kept. Pages that are not written to cost nothing.
+  explicit KeptLines(std::size_t bytes) {
+    if (bytes == 0) return;
+    try {
+      memory_.emplace(bytes);
+    } catch (const std::bad_alloc&) {
+      full_ = true;
+    }
+  }
+  /// Appends the lines of `rows` parcels, unless they or some before do not fit.
+  void add(std::string_view lines, std::int64_t rows) {
+    full_ = full_ || !memory_ || text_bytes_ + lines.size() > memory_->bytes();
+    if (full_) return;
+    std::memcpy(memory_->data() + text_bytes_, lines.data(), lines.size());
+    text_bytes_ += lines.size();
+    rows_ += rows;
+  }
+  /// Returns the lines that are kept.
+  [[nodiscard]] std::string_view text() const {
+    return memory_ ? std::string_view(reinterpret_cast<const char*>(memory_->data()), text_bytes_) : std::string_view();
+  }
+  /// Returns the number of parcels whose lines are kept.
+  [[nodiscard]] std::int64_t rows() const noexcept { return rows_; }
+
+ private:
+  std::optional<RawBuffer> memory_;
+  std::size_t text_bytes_ = 0;
+  std::int64_t rows_ = 0;
+  bool full_ = false;  // later lines are not kept
+};
+
+/// Writes lines from `at` on: the kept ones, then those of the other parcels of this rank, made again. Local. Its error is kept in
+/// `gathered`. @param length  bytes of the lines of all parcels of this rank, as made at first
+void write_lines(comm::SharedOutput& file, std::uint64_t at, std::uint64_t length, const KeptLines& kept,
+                 std::size_t width, const GatheredParcels::Values& values, LineMaker& lines,
+                 GatheredParcels& gathered) {
+  const std::string_view text = kept.text();
+  gathered.on_this_rank([&] {
+    if (!text.empty()) file.write(at, text.data(), text.size());
+  });
+  std::uint64_t written = text.size();
+  const auto write = [&](std::int64_t, std::span<const double> rows) {
+    const std::string_view again = lines.make(rows);
+    file.write(at + written, again.data(), again.size());
+    written += again.size();
+  };
+  gathered.visit_own(0, width, values, write, kept.rows());
+  gathered.on_this_rank([&] {
+    if (written != length)
+      throw InputError("the lines of parcels took " + std::to_string(length) + " bytes at first and " +
+                       std::to_string(written) +
+                       " when they were made again; allowed: parcels that do not change while they are written");
+  });
 }
 
 }  // namespace
 
 // Where a rank's lines begin depends on the length of those of the ranks before, which takes as long to know as to make them. So rank 0
 // writes its own at once, and others keep theirs, and write them once they know; what is too much to keep is made again.
-void write_csv(ByteSink& sink, const ParticlesToWrite& in, comm::Transport& transport) {
+void write_csv(ByteSink& sink, const ParticlesToWrite& in, comm::Transport& transport,
+               std::optional<std::size_t> most_kept) {
   GatheredParcels gathered(in.parcels, transport);
   std::vector<Column> list{in.columns.back()};  // ids first
   list.insert(list.end(), in.columns.begin(), in.columns.end() - 1);
@@ -126,42 +190,27 @@ void write_csv(ByteSink& sink, const ParticlesToWrite& in, comm::Transport& tran
   });
   begin = gathered.from_first(begin);
   const auto row = [&](std::span<const std::size_t> parcels, double* to) { put_array_rows(in, list, parcels, to); };
-  const std::size_t most = kept_bytes(transport);
   const bool first = transport.rank() == 0;
+  const std::size_t longest = static_cast<std::size_t>(gathered.own_count(0)) * list.size() * (kLongest + 1);
   LineMaker lines(list);
-  std::optional<RawBuffer> kept;
-  std::uint64_t length = 0, length_kept = 0;
-  std::int64_t rows_kept = 0;
+  KeptLines kept(first || !begin ? 0 : std::min(most_kept ? *most_kept : may_keep(transport), longest));
+  std::uint64_t length = 0;
   const auto make = [&](std::int64_t, std::span<const double> rows) {
     const std::string_view text = lines.make(rows);
-    const auto count = static_cast<std::int64_t>(rows.size() / list.size());
-    if (first) {
+    if (first)
       sink.file().write(*begin + length, text.data(), text.size());
-    } else {
-      // By the first lines, and a little more. Pages that are not written to cost nothing.
-      const std::size_t expected = text.size() / static_cast<std::size_t>(count) + 8;
-      if (!kept) kept.emplace(std::min(most, expected * static_cast<std::size_t>(gathered.own_count(0))));
-      if (length == length_kept && length + text.size() <= kept->bytes()) {
-        std::memcpy(kept->data() + length, text.data(), text.size());
-        length_kept += text.size();
-        rows_kept += count;
-      }
-    }
+    else
+      kept.add(text, static_cast<std::int64_t>(rows.size() / list.size()));
     length += text.size();
   };
   if (begin) gathered.visit_own(0, list.size(), row, make);
-  const std::vector<std::uint64_t> lengths = comm::all_gather_value(transport, length);
-  if (begin && !first) {
-    std::uint64_t at = *begin;
-    for (int r = 0; r < transport.rank(); ++r) at += lengths[static_cast<std::size_t>(r)];
-    if (kept) gathered.on_this_rank([&] { sink.file().write(at, kept->data(), length_kept); });
-    at += length_kept;
-    const auto write_lines = [&](std::int64_t, std::span<const double> rows) {
-      const std::string_view text = lines.make(rows);
-      sink.file().write(at, text.data(), text.size());
-      at += text.size();
-    };
-    gathered.visit_own(0, list.size(), row, write_lines, rows_kept);
+  // Where one rank has failed, as rank 0 on a full disk, there will be no file: the others do not write.
+  constexpr auto kFailed = std::numeric_limits<std::uint64_t>::max();
+  const std::vector<std::uint64_t> lengths =
+      comm::all_gather_value(transport, begin && !gathered.failed() ? length : kFailed);
+  if (begin && !first && std::find(lengths.begin(), lengths.end(), kFailed) == lengths.end()) {
+    const std::uint64_t at = std::accumulate(lengths.begin(), lengths.begin() + transport.rank(), *begin);
+    write_lines(sink.file(), at, length, kept, list.size(), row, lines, gathered);
   }
   gathered.throw_error();
 }

@@ -1,6 +1,7 @@
 // Writes parcels as a VTU file (VTK's XML): an UnstructuredGrid of vertices, whose arrays follow the XML as raw bytes.
 #include <bit>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "merganser/base/text.hpp"
@@ -103,7 +104,7 @@ class VtuArrays {
     arrays_.push_back({width, std::move(values), std::move(bytes), begin, row_bytes});
   }
   /// Makes room for an array of one number for each point: its row times `factor`, plus `plus`.
-  void add_numbers(FileType type, double factor, double plus) {
+  void add_row_numbers(FileType type, double factor, double plus) {
     const auto first = static_cast<double>(gathered_.own_first(0));
     add(
         1, type_bytes(type),
@@ -135,9 +136,9 @@ void write_vtu(ByteSink& sink, const ParticlesToWrite& in, double time, comm::Tr
       },
       to_bytes);
   constexpr int kVertex = 1;  // VTK's number of the type of cells
-  out.add_numbers(FileType::i64, 1, 0);
-  out.add_numbers(FileType::i64, 1, 1);
-  out.add_numbers(FileType::u8, 0, kVertex);
+  out.add_row_numbers(FileType::i64, 1, 0);
+  out.add_row_numbers(FileType::i64, 1, 1);
+  out.add_row_numbers(FileType::u8, 0, kVertex);
   for (const PointArray& array : arrays) {
     const std::size_t width = array.columns.size();
     out.add(
