@@ -3,9 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <netcdf.h>
-#include <sys/resource.h>
 
-#include <csignal>
 #include <fstream>
 
 #include "merganser/base/error.hpp"
@@ -14,6 +12,7 @@
 #include "merganser/parcels/statistics.hpp"
 #include "tests/data/graph_cases.hpp"
 #include "tests/io/folder.hpp"
+#include "tests/io/full_disk.hpp"
 #include "tests/support/folders.hpp"
 #include "tests/support/ranks.hpp"
 #include "tests/support/total_digest.hpp"
@@ -259,25 +258,6 @@ TEST_P(ParcelFile, a_place_that_cannot_be_written_is_refused_on_every_rank) {
     t.barrier();
   });
 }
-
-/// Lets no file of this process grow beyond `bytes`: a full disk as a program sees it.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) {
-    old_signal_ = std::signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &old_);
-    const rlimit limit{bytes, old_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FullDisk() {
-    setrlimit(RLIMIT_FSIZE, &old_);
-    std::signal(SIGXFSZ, old_signal_);
-  }
-
- private:
-  rlimit old_{};
-  void (*old_signal_)(int);
-};
 
 TEST_P(ParcelFile, a_full_disk_is_an_error_on_every_rank_and_leaves_the_old_file) {
   on_ranks(GetParam(), [](Transport& t) {

@@ -3,26 +3,33 @@
 
 #include <cstring>
 #include <optional>
+#include <vector>
 
 namespace merganser::io {
 
-void HdfRows::write(int group, const Dataset& dataset, const GatheredParcels::Values& values,
-                    const GatheredParcels::Bytes& bytes) {
-  const std::size_t row_bytes = dataset.width * type_bytes(dataset.type);
-  std::optional<std::uint64_t> place;
-  gathered_.on_first([&] {
-    place = file()->place_of_numbers(dataset.at);
-    if (place) *place += static_cast<std::uint64_t>(dataset.begin) * row_bytes;
-  });
-  place = gathered_.from_first(place);
-  if (place) return gathered_.write_rows(output_.file, group, dataset.width, values, bytes, {place, row_bytes});
-  std::vector<std::byte> typed;
-  gathered_.write(group, dataset.width, values, [&](std::int64_t first, std::span<const double> rows) {
-    bytes(rows, typed);
-    const auto count = static_cast<std::int64_t>(rows.size() / dataset.width);
-    const std::int64_t width = dataset.width > 1 ? static_cast<std::int64_t>(dataset.width) : 0;
-    file()->write(dataset.at, dataset.type, {dataset.begin + first, count, width}, typed.data());
-  });
+void HdfRows::write(int group, std::span<const Dataset> datasets) {
+  std::vector<GatheredParcels::Array> placed;
+  for (const Dataset& d : datasets) {
+    const std::size_t row_bytes = d.width * type_bytes(d.type);
+    std::optional<std::uint64_t> place;
+    gathered_.on_first([&] {
+      place = file()->place_of_numbers(d.at);
+      if (place) *place += static_cast<std::uint64_t>(d.begin) * row_bytes;
+    });
+    place = gathered_.from_first(place);
+    if (place) {
+      placed.push_back({d.width, d.values, d.bytes, place, row_bytes});
+      continue;
+    }
+    std::vector<std::byte> typed;
+    gathered_.write(group, d.width, d.values, [&](std::int64_t first, std::span<const double> rows) {
+      d.bytes(rows, typed);
+      const auto count = static_cast<std::int64_t>(rows.size() / d.width);
+      const std::int64_t width = d.width > 1 ? static_cast<std::int64_t>(d.width) : 0;
+      file()->write(d.at, d.type, {d.begin + first, count, width}, typed.data());
+    });
+  }
+  gathered_.write_rows(output_.file, group, placed);
 }
 
 void to_type(FileType type, std::span<const double> values, std::vector<std::byte>& out) {

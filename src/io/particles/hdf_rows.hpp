@@ -16,17 +16,18 @@ class HdfRows {
   /// Returns the file on rank 0, null on others.
   [[nodiscard]] const hdf5::File* file() const noexcept { return output_.hdf5; }
 
-  /// Dataset whose rows are written.
+  /// Dataset of which a row is written for each parcel of a group.
   struct Dataset {
-    std::string at;          ///< its path in the file
-    FileType type;           ///< of its numbers, and of the bytes that are written
-    std::int64_t begin = 0;  ///< row of the first parcel of the group
-    std::size_t width = 1;   ///< numbers of a row; 1: the dataset has one dimension
+    std::string at;      ///< its path in the file
+    FileType type;       ///< of its numbers, and of the bytes that are written
+    std::int64_t begin;  ///< row of the first parcel of the group
+    std::size_t width;   ///< numbers of a row; 1: the dataset has one dimension
+    GatheredParcels::Values values;
+    GatheredParcels::Bytes bytes;  ///< makes rows of the dataset's type from values
   };
-  /// Writes the rows of a group of parcels to a dataset that rank 0 has made. Collective. An error is kept by the parcels.
-  /// @param bytes  makes rows of the dataset's type from values
-  void write(int group, const Dataset& dataset, const GatheredParcels::Values& values,
-             const GatheredParcels::Bytes& bytes);
+  /// Writes the rows of a group of parcels to datasets that rank 0 has made. Collective. An error is kept by the parcels.
+  /// @param datasets  of the same number on every rank
+  void write(int group, std::span<const Dataset> datasets);
 
  private:
   const ParticleOutput& output_;

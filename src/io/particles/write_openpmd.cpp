@@ -184,11 +184,12 @@ class OpenpmdWriter {
     };
     std::vector<double> split;
     const auto write_part = [&](const std::string& path, FileType kind, double SplitPosition::*part) {
-      rows.write(number, {path, kind}, site_value, [&](std::span<const double> values, std::vector<std::byte>& to) {
+      const auto typed = [&](std::span<const double> values, std::vector<std::byte>& to) {
         split.assign(values.begin(), values.end());
         for (double& x : split) x = codec.split(x, in_.grid.box).*part;
         to_type(kind, split, to);
-      });
+      };
+      rows.write(number, std::array{HdfRows::Dataset{path, kind, 0, 1, site_value, typed}});
     };
     write_part(position, type, &SplitPosition::position);
     if (codec.offset_type()) write_part(offset, *codec.offset_type(), &SplitPosition::offset);
@@ -209,14 +210,15 @@ class OpenpmdWriter {
       gather(in_.parcels, column, parcels, to, 1);
     };
     std::vector<double> changed;
-    rows.write(number, {full, type}, value, [&](std::span<const double> values, std::vector<std::byte>& to) {
+    const auto typed = [&](std::span<const double> values, std::vector<std::byte>& to) {
       if (ids) {
         changed.assign(values.begin(), values.end());
         for (double& id : changed) id = file_id(id, number);
         values = changed;
       }
       to_particle_type(column, values, to);
-    });
+    };
+    rows.write(number, std::array{HdfRows::Dataset{full, type, 0, 1, value, typed}});
   }
 
   /// Returns the bits of the id that the file has for the bits of a parcel's id.

@@ -1,5 +1,6 @@
 #pragma once
 /// Files of parcels that are written and read by hand: VTU (VTK's XML), NPZ and NPY (NumPy's) and CSV.
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -38,7 +39,10 @@ void write_pvd(const std::string& path, const Parcels& parcels, const Grid& grid
 void write_vtu(ByteSink& sink, const ParticlesToWrite& in, double time, comm::Transport& transport);
 void write_npz(ByteSink& sink, const ParticlesToWrite& in, double time, comm::Transport& transport);
 void write_npy(ByteSink& sink, const ParticlesToWrite& in, comm::Transport& transport);
-void write_csv(ByteSink& sink, const ParticlesToWrite& in, comm::Transport& transport);
+/// @param most_kept  bytes of lines that a rank above 0 keeps until it knows where they begin; it makes the others again. None: a share
+///                   of the memory that is left
+void write_csv(ByteSink& sink, const ParticlesToWrite& in, comm::Transport& transport,
+               std::optional<std::size_t> most_kept = std::nullopt);
 
 /// Box, cells, volume ratio and step of parcels, as numbers by the names that files have for them; the time too.
 [[nodiscard]] std::map<std::string, std::vector<double>> box_numbers(const ParticlesToWrite& in, double time);

@@ -3,9 +3,18 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <new>
+#include <numeric>
 #include <optional>
+#include <span>
+#include <string_view>
 
+#include "merganser/base/aligned_memory.hpp"
 #include "merganser/base/error.hpp"
+#include "merganser/base/resources.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "src/io/particles/gathered.hpp"
 #include "src/io/particles/point_arrays.hpp"
@@ -14,31 +23,28 @@
 namespace merganser::io {
 namespace {
 
-/// Appends a number in the shortest text that reads back to the same double, with ".0" behind a whole one so that it is told from
-/// an integer; nothing for NaN, a missing value.
-void append_double(std::string& out, double x) {
-  if (std::isnan(x)) return;
-  std::array<char, 32> text{};
-  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), x);
-  const std::string_view digits(text.data(), static_cast<std::size_t>(end - text.data()));
-  out += digits;
-  if (digits.find_first_not_of("-0123456789") == std::string_view::npos) out += ".0";
+/// Longest text of a number: a double of 17 digits with sign, point and exponent, or with ".0" behind it.
+constexpr std::size_t kLongest = 26;
+
+/// Puts a number in the shortest text that reads back to the same double, with ".0" behind a whole one so that it is told from
+/// an integer; nothing for NaN, a missing value. @return end of the text
+char* put_double(char* to, double x) {
+  if (std::isnan(x)) return to;
+  char* end = std::to_chars(to, to + kLongest, x).ptr;
+  if (x != std::trunc(x)) return end;
+  if (std::string_view(to, static_cast<std::size_t>(end - to)).find_first_not_of("-0123456789") !=
+      std::string_view::npos)
+    return end;
+  *end++ = '.';
+  *end++ = '0';
+  return end;
 }
 
-/// Appends an integer of a column, whose bits or value a double holds.
-void append_integer(std::string& out, const Column& column, double x) {
-  std::array<char, 32> text{};
-  const auto put = [&](auto value) {
-    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
-    out.append(text.data(), end);
-  };
-  if (!column.bits()) {
-    if (!std::isnan(x)) put(static_cast<std::int64_t>(x));
-  } else if (column.type == FileType::u64) {
-    put(std::bit_cast<std::uint64_t>(x));
-  } else {
-    put(std::bit_cast<std::int64_t>(x));
-  }
+/// Puts an integer of a column, whose bits or value a double holds. @return end of the text
+char* put_integer(char* to, const Column& column, double x) {
+  if (!column.bits()) return std::isnan(x) ? to : std::to_chars(to, to + kLongest, static_cast<std::int64_t>(x)).ptr;
+  return column.type == FileType::u64 ? std::to_chars(to, to + kLongest, std::bit_cast<std::uint64_t>(x)).ptr
+                                      : std::to_chars(to, to + kLongest, std::bit_cast<std::int64_t>(x)).ptr;
 }
 
 /// Returns the name of a column in the first line of the file. @throws InputError for one that the line cannot hold
@@ -73,26 +79,108 @@ std::string heading(const std::vector<Column>& list, const FileMetadata& metadat
   return line + "\n";
 }
 
-/// Makes the lines of parcels from the values of their columns.
-void make_lines(const std::vector<Column>& list, std::span<const double> rows, std::string& text) {
-  text.clear();
-  for (std::size_t at = 0; at < rows.size(); at += list.size()) {
-    for (std::size_t c = 0; c < list.size(); ++c) {
-      if (c > 0) text += ',';
-      is_integer(list[c].type) ? append_integer(text, list[c], rows[at + c]) : append_double(text, rows[at + c]);
-    }
-    text += '\n';
+/// Maker of the lines of parcels from the values of their columns.
+class LineMaker {
+ public:
+  explicit LineMaker(const std::vector<Column>& list) : list_(list) {
+    for (const Column& c : list) integer_.push_back(is_integer(c.type) ? 1 : 0);
   }
+  /// Returns the lines of some parcels, valid until the next call.
+  std::string_view make(std::span<const double> rows) {
+    const std::size_t most = rows.size() * (kLongest + 1);
+    if (most > room_) {
+      text_ = std::make_unique_for_overwrite<char[]>(most);
+      room_ = most;
+    }
+    char* to = text_.get();
+    for (std::size_t at = 0; at < rows.size(); at += list_.size()) {
+      for (std::size_t c = 0; c < list_.size(); ++c) {
+        to = integer_[c] != 0 ? put_integer(to, list_[c], rows[at + c]) : put_double(to, rows[at + c]);
+        *to++ = c + 1 < list_.size() ? ',' : '\n';
+      }
+    }
+    return {text_.get(), static_cast<std::size_t>(to - text_.get())};
+  }
+
+ private:
+  const std::vector<Column>& list_;
+  std::vector<char> integer_;  // 1 for a column of integers
+  std::unique_ptr<char[]> text_;
+  std::size_t room_ = 0;
+};
+
+/// Returns the bytes of lines that a rank may keep until it knows where they begin: its part of a quarter of the memory that is left, as
+/// if all ranks were on this host.
+std::size_t may_keep(const comm::Transport& transport) {
+  constexpr std::int64_t kMinKept = std::int64_t{16} << 20;
+  return static_cast<std::size_t>(std::max(kMinKept, available_bytes() / 4 / transport.size()));
+}
+
+/// Lines that a rank keeps until it knows where they begin: the first ones, as many as memory holds.
+class KeptLines {
+ public:
+  /// Reserves memory; where there is none, no lines are kept. Pages that are not written to cost nothing.
+  explicit KeptLines(std::size_t bytes) {
+    if (bytes == 0) return;
+    try {
+      memory_.emplace(bytes);
+    } catch (const std::bad_alloc&) {
+      full_ = true;
+    }
+  }
+  /// Appends the lines of `rows` parcels, unless they or some before do not fit.
+  void add(std::string_view lines, std::int64_t rows) {
+    full_ = full_ || !memory_ || text_bytes_ + lines.size() > memory_->bytes();
+    if (full_) return;
+    std::memcpy(memory_->data() + text_bytes_, lines.data(), lines.size());
+    text_bytes_ += lines.size();
+    rows_ += rows;
+  }
+  /// Returns the lines that are kept.
+  [[nodiscard]] std::string_view text() const {
+    return memory_ ? std::string_view(reinterpret_cast<const char*>(memory_->data()), text_bytes_) : std::string_view();
+  }
+  /// Returns the number of parcels whose lines are kept.
+  [[nodiscard]] std::int64_t rows() const noexcept { return rows_; }
+
+ private:
+  std::optional<RawBuffer> memory_;
+  std::size_t text_bytes_ = 0;
+  std::int64_t rows_ = 0;
+  bool full_ = false;  // later lines are not kept
+};
+
+/// Writes lines from `at` on: the kept ones, then those of the other parcels of this rank, made again. Local. Its error is kept in
+/// `gathered`. @param length  bytes of the lines of all parcels of this rank, as made at first
+void write_lines(comm::SharedOutput& file, std::uint64_t at, std::uint64_t length, const KeptLines& kept,
+                 std::size_t width, const GatheredParcels::Values& values, LineMaker& lines,
+                 GatheredParcels& gathered) {
+  const std::string_view text = kept.text();
+  gathered.on_this_rank([&] {
+    if (!text.empty()) file.write(at, text.data(), text.size());
+  });
+  std::uint64_t written = text.size();
+  const auto write = [&](std::int64_t, std::span<const double> rows) {
+    const std::string_view again = lines.make(rows);
+    file.write(at + written, again.data(), again.size());
+    written += again.size();
+  };
+  gathered.visit_own(0, width, values, write, kept.rows());
+  gathered.on_this_rank([&] {
+    if (written != length)
+      throw InputError("the lines of parcels took " + std::to_string(length) + " bytes at first and " +
+                       std::to_string(written) +
+                       " when they were made again; allowed: parcels that do not change while they are written");
+  });
 }
 
 }  // namespace
 
-// Where a rank's lines begin depends on the length of those of the ranks before, so every rank makes its lines, and writes them once
-// it knows: those that it kept, and the others, made again.
-void write_csv(ByteSink& sink, const ParticlesToWrite& in, comm::Transport& transport) {
-  constexpr std::size_t kKept = std::size_t{64} << 20;  // bytes of lines that a rank keeps
-  GatheredParcels gathered(
-      in.parcels, 1, [](std::size_t) { return 0; }, transport);
+// Where a rank's lines begin depends on the length of those of the ranks before, which takes as long to know as to make them. So rank 0
+// writes its own at once, and others keep theirs, and write them once they know; what is too much to keep is made again.
+void write_csv(ByteSink& sink, const ParticlesToWrite& in, comm::Transport& transport,
+               std::optional<std::size_t> most_kept) {
+  GatheredParcels gathered(in.parcels, transport);
   std::vector<Column> list{in.columns.back()};  // ids first
   list.insert(list.end(), in.columns.begin(), in.columns.end() - 1);
   std::optional<std::uint64_t> begin;
@@ -102,30 +190,27 @@ void write_csv(ByteSink& sink, const ParticlesToWrite& in, comm::Transport& tran
   });
   begin = gathered.from_first(begin);
   const auto row = [&](std::span<const std::size_t> parcels, double* to) { put_array_rows(in, list, parcels, to); };
-  std::string text, kept;
+  const bool first = transport.rank() == 0;
+  const std::size_t longest = static_cast<std::size_t>(gathered.own_count(0)) * list.size() * (kLongest + 1);
+  LineMaker lines(list);
+  KeptLines kept(first || !begin ? 0 : std::min(most_kept ? *most_kept : may_keep(transport), longest));
   std::uint64_t length = 0;
-  std::int64_t rows_kept = 0;
-  if (begin)
-    gathered.visit_own(0, list.size(), row, [&](std::int64_t, std::span<const double> rows) {
-      make_lines(list, rows, text);
-      if (length == kept.size() && kept.size() + text.size() <= kKept) {
-        kept += text;
-        rows_kept += static_cast<std::int64_t>(rows.size() / list.size());
-      }
-      length += text.size();
-    });
-  const std::vector<std::uint64_t> lengths = comm::all_gather_value(transport, length);
-  if (begin) {
-    std::uint64_t at = *begin;
-    for (int r = 0; r < transport.rank(); ++r) at += lengths[static_cast<std::size_t>(r)];
-    gathered.on_this_rank([&] { sink.file().write(at, kept.data(), kept.size()); });
-    at += kept.size();
-    const auto write_lines = [&](std::int64_t, std::span<const double> rows) {
-      make_lines(list, rows, text);
-      sink.file().write(at, text.data(), text.size());
-      at += text.size();
-    };
-    gathered.visit_own(0, list.size(), row, write_lines, rows_kept);
+  const auto make = [&](std::int64_t, std::span<const double> rows) {
+    const std::string_view text = lines.make(rows);
+    if (first)
+      sink.file().write(*begin + length, text.data(), text.size());
+    else
+      kept.add(text, static_cast<std::int64_t>(rows.size() / list.size()));
+    length += text.size();
+  };
+  if (begin) gathered.visit_own(0, list.size(), row, make);
+  // Where one rank has failed, as rank 0 on a full disk, there will be no file: the others do not write.
+  constexpr auto kFailed = std::numeric_limits<std::uint64_t>::max();
+  const std::vector<std::uint64_t> lengths =
+      comm::all_gather_value(transport, begin && !gathered.failed() ? length : kFailed);
+  if (begin && !first && std::find(lengths.begin(), lengths.end(), kFailed) == lengths.end()) {
+    const std::uint64_t at = std::accumulate(lengths.begin(), lengths.begin() + transport.rank(), *begin);
+    write_lines(sink.file(), at, length, kept, list.size(), row, lines, gathered);
   }
   gathered.throw_error();
 }

@@ -1,4 +1,5 @@
 // Writes parcels as an NPY file: one array of NumPy's, whose entries have a field for each column.
+#include <array>
 #include <cstring>
 #include <numeric>
 #include <optional>
@@ -27,8 +28,7 @@ std::string structured_type(std::span<const Column> list) {
 }  // namespace
 
 void write_npy(ByteSink& sink, const ParticlesToWrite& in, comm::Transport& transport) {
-  GatheredParcels gathered(
-      in.parcels, 1, [](std::size_t) { return 0; }, transport);
+  GatheredParcels gathered(in.parcels, transport);
   std::vector<Column> list{in.columns.back()};  // ids first
   list.insert(list.end(), in.columns.begin(), in.columns.end() - 1);
   const std::size_t width = list.size();
@@ -56,7 +56,8 @@ void write_npy(ByteSink& sink, const ParticlesToWrite& in, comm::Transport& tran
       at += bytes;
     }
   };
-  gathered.write_rows(sink.file(), 0, width, row, pack, {begin, entry});
+  std::array arrays{GatheredParcels::Array{width, row, pack, begin, entry}};
+  gathered.write_rows(sink.file(), 0, arrays);
   gathered.throw_error();
 }
 

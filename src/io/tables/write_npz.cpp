@@ -1,5 +1,6 @@
 // Writes parcels as an NPZ file: a ZIP archive, without compression, of arrays in NumPy's format.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <optional>
 
@@ -182,7 +183,8 @@ class NpzArrays {
       crc.add(to.data(), to.size());
       mine.bytes += to.size();
     };
-    gathered_.write_rows(sink_.file(), 0, width, values, summed, {begin, row_bytes});
+    std::array arrays{GatheredParcels::Array{width, values, summed, begin, row_bytes}};
+    gathered_.write_rows(sink_.file(), 0, arrays);
     mine.checksum = crc.value();
     const std::vector<Part> all = comm::all_gather_value(transport_, mine);
     gathered_.on_first([&] {
@@ -206,8 +208,7 @@ class NpzArrays {
 }  // namespace
 
 void write_npz(ByteSink& sink, const ParticlesToWrite& in, double time, comm::Transport& transport) {
-  GatheredParcels gathered(
-      in.parcels, 1, [](std::size_t) { return 0; }, transport);
+  GatheredParcels gathered(in.parcels, transport);
   ZipWriter zip(sink);  // of use on rank 0
   const std::vector<PointArray> arrays = point_arrays(in);
   NpzArrays out(zip, sink, gathered, transport);

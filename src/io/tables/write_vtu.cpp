@@ -1,9 +1,12 @@
 // Writes parcels as a VTU file (VTK's XML): an UnstructuredGrid of vertices, whose arrays follow the XML as raw bytes.
 #include <bit>
 #include <optional>
+#include <span>
+#include <utility>
 
 #include "merganser/base/text.hpp"
 #include "src/io/particles/gathered.hpp"
+#include "src/io/particles/hdf_rows.hpp"
 #include "src/io/particles/point_arrays.hpp"
 #include "src/io/particles/vtkhdf_names.hpp"
 #include "src/io/tables/tables.hpp"
@@ -85,77 +88,67 @@ std::string vtu_head(const ParticlesToWrite& in, double time, std::int64_t point
   return head.text;
 }
 
-/// Writes the arrays of a VTU file: before each its length in bytes, from rank 0, then the rows of every rank.
+/// Arrays of a VTU file, of which every rank writes its rows: before each stands its length in bytes, from rank 0.
 class VtuArrays {
  public:
   VtuArrays(ByteSink& sink, GatheredParcels& gathered) : sink_(sink), gathered_(gathered) {}
 
-  /// Writes an array of `width` numbers for each point, which `bytes` makes from their values. Collective.
-  void write(std::size_t width, std::size_t row_bytes, const GatheredParcels::Values& values,
-             const GatheredParcels::Bytes& bytes) {
+  /// Makes room for an array of `width` numbers for each point, which `bytes` makes from their values.
+  void add(std::size_t width, std::size_t row_bytes, GatheredParcels::Values values, GatheredParcels::Bytes bytes) {
     std::optional<std::uint64_t> begin;
     gathered_.on_first([&] {
       const std::uint64_t length = static_cast<std::uint64_t>(gathered_.total(0)) * row_bytes;
       sink_.put(&length, sizeof length);
       begin = sink_.leave_room(length);
     });
-    gathered_.write_rows(sink_.file(), 0, width, values, bytes, {begin, row_bytes});
+    arrays_.push_back({width, std::move(values), std::move(bytes), begin, row_bytes});
   }
-  /// Writes an array of one number for each point, a function of its place. Collective.
-  template <class T, class F>
-  void write_numbers(F&& value) {
-    std::optional<std::uint64_t> begin;
-    gathered_.on_first([&] {
-      const std::uint64_t length = static_cast<std::uint64_t>(gathered_.total(0)) * sizeof(T);
-      sink_.put(&length, sizeof length);
-      begin = sink_.leave_room(length);
-    });
-    begin = gathered_.from_first(begin);
-    if (!begin) return;
-    std::vector<T> numbers;
-    gathered_.visit_own(
-        0, 1, [](std::span<const std::size_t>, double*) {},
-        [&](std::int64_t first, std::span<const double> rows) {
-          numbers.resize(rows.size());
-          for (std::size_t i = 0; i < rows.size(); ++i)
-            numbers[i] = static_cast<T>(value(first + static_cast<std::int64_t>(i)));
-          sink_.file().write(*begin + static_cast<std::uint64_t>(first) * sizeof(T), numbers.data(),
-                             numbers.size() * sizeof(T));
-        });
+  /// Makes room for an array of one number for each point: its row times `factor`, plus `plus`.
+  void add_row_numbers(FileType type, double factor, double plus) {
+    const auto first = static_cast<double>(gathered_.own_first(0));
+    add(
+        1, type_bytes(type),
+        [first, factor, plus](std::span<const std::size_t> parcels, double* to) {
+          for (const std::size_t i : parcels) *to++ = factor * (first + static_cast<double>(i)) + plus;
+        },
+        [type](std::span<const double> values, std::vector<std::byte>& to) { to_type(type, values, to); });
   }
+  /// Writes the arrays. Collective.
+  void write() { gathered_.write_rows(sink_.file(), 0, arrays_); }
 
  private:
   ByteSink& sink_;
   GatheredParcels& gathered_;
+  std::vector<GatheredParcels::Array> arrays_;
 };
 
 }  // namespace
 
 void write_vtu(ByteSink& sink, const ParticlesToWrite& in, double time, comm::Transport& transport) {
-  GatheredParcels gathered(
-      in.parcels, 1, [](std::size_t) { return 0; }, transport);
+  GatheredParcels gathered(in.parcels, transport);
   const std::vector<PointArray> arrays = point_arrays(in);
   VtuArrays out(sink, gathered);
   gathered.on_first([&] { sink.put(vtu_head(in, time, gathered.total(0), arrays)); });
-  out.write(
+  out.add(
       3, 3 * sizeof(double),
       [&](std::span<const std::size_t> parcels, double* to) {
         put_array_rows(in, std::span(in.columns).first(3), parcels, to);
       },
-      [](std::span<const double> rows, std::vector<std::byte>& to) { to_bytes(rows, to); });
+      to_bytes);
   constexpr int kVertex = 1;  // VTK's number of the type of cells
-  out.write_numbers<std::int64_t>([](std::int64_t i) { return i; });
-  out.write_numbers<std::int64_t>([](std::int64_t i) { return i + 1; });
-  out.write_numbers<std::uint8_t>([](std::int64_t) { return kVertex; });
+  out.add_row_numbers(FileType::i64, 1, 0);
+  out.add_row_numbers(FileType::i64, 1, 1);
+  out.add_row_numbers(FileType::u8, 0, kVertex);
   for (const PointArray& array : arrays) {
     const std::size_t width = array.columns.size();
-    out.write(
+    out.add(
         width, width * type_bytes(array.columns[0].type),
         [&](std::span<const std::size_t> parcels, double* to) { put_array_rows(in, array.columns, parcels, to); },
         [&](std::span<const double> rows, std::vector<std::byte>& to) {
           to_particle_type(array.columns[0], rows, to);
         });
   }
+  out.write();
   gathered.on_first([&] { sink.put("\n</AppendedData>\n</VTKFile>\n"); });
   gathered.throw_error();
 }
