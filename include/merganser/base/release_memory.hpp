@@ -1,5 +1,6 @@
 #pragma once
 /// Release of the memory of a vector before its lifetime ends.
+#include "merganser/base/language.hpp"
 
 namespace merganser {
 
