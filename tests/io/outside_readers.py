@@ -1,8 +1,11 @@
-"""Opens files that merganser writes with the libraries of others: openPMD-api, h5py and VTK. Exit code 77: one of them is missing.
+"""Opens files that merganser writes with the libraries of others: openPMD-api, h5py and VTK; openPMD-viewer and openPMD's
+validator too where they are installed. Exit code 77: one of the first three is missing.
 
 usage: outside_readers.py MERGANSER [PLASMA.h5]
 """
+import importlib.util
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,6 +39,38 @@ def check_openpmd(path, species, count, records):
     series.flush()
     assert sum(len(x) for x in loaded.values()) == count, (path, {k: len(v) for k, v in loaded.items()})
     series.close()
+
+
+def check_validator(path):
+    """Lets openPMD's validator read a file: no error."""
+    validator = pathlib.Path(sys.executable).with_name("openPMD_check_h5")
+    if not validator.exists():
+        print(f"no {validator}: {path.name} is not validated")
+        return
+    done = subprocess.run([validator, "-i", path], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0 and "Result: 0 Errors" in done.stdout, done.stdout + done.stderr
+
+
+def check_viewer(path, folder, species, count):
+    """Reads every component of every species by openPMD-viewer, with both of its readers."""
+    if importlib.util.find_spec("openpmd_viewer") is None:
+        print(f"no openPMD-viewer: {path.name} is not shown")
+        return
+    from openpmd_viewer import OpenPMDTimeSeries
+
+    folder.mkdir()
+    shutil.copy(path, folder)
+    for backend in ("h5py", "openpmd-api"):
+        series = OpenPMDTimeSeries(str(folder), check_all_files=True, backend=backend)
+        assert series.avail_species == list(species), series.avail_species
+        total = 0
+        for name in species:
+            components = series.avail_record_components[name]
+            assert {"x", "y", "z", "w"} <= set(components), components
+            read = series.get_particle(components, species=name, iteration=series.iterations[0])
+            assert len({len(values) for values in read}) == 1, name
+            total += len(read[0])
+        assert total == count, (backend, total, count)
 
 
 def check_vtkhdf(path, count, arrays):
@@ -91,6 +126,8 @@ def check_plasma(merganser, plasma, folder):
     assert first == run(merganser, "cluster", folder / "thin.h5"), "digest of what was written differs"
     records = ("position", "positionOffset", "momentum", "weighting", "id", "charge", "mass")
     check_openpmd(folder / "thin.h5", ("electrons", "ions"), count, records)
+    check_validator(folder / "thin.h5")
+    check_viewer(folder / "thin.h5", folder / "thin", ("electrons", "ions"), count)
     run(merganser, "cluster", plasma, "-o", folder / "thin.vtkhdf", "--periodic", "xyz", "--attribute", "openPMD:drop")
     check_vtkhdf(folder / "thin.vtkhdf", count, ("volume", "merganser_id", "momentum", "species"))
 
@@ -113,6 +150,8 @@ def main():
         count = h5py.File(folder / "out.h5")["data/0/particles/parcels/weighting"].shape[0]
         records = ("position", "positionOffset", "weighting", "id", "vorticity", "buoyancy", "B11")
         check_openpmd(folder / "out.h5", ("parcels",), count, records)
+        check_validator(folder / "out.h5")
+        check_viewer(folder / "out.h5", folder / "out", ("parcels",), count)
         check_vtkhdf(folder / "out.vtkhdf", count, ("volume", "merganser_id", "vorticity", "buoyancy", "B11"))
         check_series(merganser, folder)
         if len(sys.argv) > 2 and pathlib.Path(sys.argv[2]).exists():
