@@ -30,7 +30,7 @@ using LibraryHandle = std::unique_ptr<void, int (*)(void*)>;
 /// of the process. Closing the handle does not unload it, since this library is linked with it. Null if it cannot be found.
 LibraryHandle open_netcdf_library() {
   Dl_info about{};
-  if (::dladdr(reinterpret_cast<void*>(&nc_get_vara), &about) == 0 || about.dli_fname == nullptr)
+  if (::dladdr(reinterpret_cast<void*>(&nc_strerror), &about) == 0 || about.dli_fname == nullptr)
     return {nullptr, ::dlclose};
   return {::dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD), ::dlclose};
 }
