@@ -66,7 +66,8 @@ class EqualEdges {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};    ///< no position, or no rank
   static constexpr std::uint32_t kLeaf = nearest::kPairGroup;  ///< leaves begin at multiples of it in `order_`
 
-  /// Builds the tree of boxes over all gathered points by halving at medians: fills nodes_, bounds_, order_ and leaf_, from place_ by point.
+  /// Builds the tree of boxes over all gathered points by halving at medians: fills nodes_, bounds_, order_ and leaf_, from
+  /// place_ by point.
   void build();
   /// Appends a node, the box of the points begin .. end - 1 of order_, to the tree of boxes. @return its number
   [[nodiscard]] std::uint32_t add_node(std::uint32_t begin, std::uint32_t end, std::uint32_t parent);
@@ -119,7 +120,8 @@ class EqualEdges {
     if (weight <= core_distance(order_[to])) take(to);
   }
 
-  /// Calls body(position, weight) for the points at certain places, the point at position q not among them, whose edge to that point
+  /// Calls body(position, weight) for the points at certain places, the point at position q not among them, whose edge to that
+  /// point
   /// is not heavier than `heaviest`. @tparam kOpen  only points that are neither visited nor settled
   /// @param most  greatest compared distance of a pair whose edge weighs at most `heaviest`
   template <bool kOpen>
