@@ -1,4 +1,4 @@
-/// Tests of the parts of single linkage: range maxima, edges of equal weight, sets of clusters, argsort,
+/// Tests of the parts of single linkage: nested clusters, edges of equal weight, sets of clusters, argsort,
 /// dendrograms in an order, cuts.
 #include <gtest/gtest.h>
 
@@ -21,24 +21,28 @@ using namespace merganser::msf;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-TEST(RangeMaximumTest, is_the_greatest_of_every_range_of_arrays_of_many_lengths) {
-  for (const std::size_t n : {0U, 1U, 7U, 8U, 9U, 15U, 16U, 17U, 24U, 31U, 64U, 65U, 127U, 130U}) {
-    Random random(n, 1, 0);
-    std::vector<double> numbers;
-    for (std::size_t i = 0; i < n; ++i) numbers.push_back(std::floor(random.uniform(-50, 50)));
-    const RangeMaximum most(numbers);
-    for (std::size_t begin = 0; begin <= n; ++begin) {
-      EXPECT_EQ(most(begin, begin), -kNever) << "of nothing";
-      double greatest = -kNever;
-      for (std::size_t end = begin + 1; end <= n; ++end) {
-        greatest = std::max(greatest, numbers[end - 1]);
-        ASSERT_EQ(most(begin, end), greatest) << n << ": " << begin << " to " << end;
-      }
-    }
-  }
+TEST(NestedClustersTest, parts_of_equal_height_make_one_cluster_and_lighter_ones_are_within_it) {
+  const std::vector<GrownEdge> grown{{0, 3, 1}, {3, 1, 2}, {1, 2, 1}, {2, 4, 2}, {4, 5, 5}, {5, 6, kNever}};
+  NestedClusters clusters(grown);
+  const auto shown = [&](std::uint32_t c) {
+    return std::vector<double>{clusters[c].height, 1.0 * clusters[c].begin, 1.0 * clusters[c].end};
+  };
+  const std::uint32_t pair = clusters.around(0);
+  EXPECT_EQ(shown(pair), (std::vector<double>{1, 0, 2}));
+  EXPECT_EQ(clusters.around(1), pair);
+  EXPECT_EQ(shown(clusters.around(2)), (std::vector<double>{1, 2, 4}));
+  const std::uint32_t five = clusters[pair].parent;
+  EXPECT_EQ(shown(five), (std::vector<double>{2, 0, 5}));
+  EXPECT_EQ(clusters[clusters.around(3)].parent, five);
+  EXPECT_EQ(clusters.around(4), five);
+  EXPECT_EQ(shown(clusters.around(5)), (std::vector<double>{5, 0, 6}));
+  EXPECT_EQ(clusters[five].parent, clusters.around(5));
+  EXPECT_EQ(shown(clusters.around(6)), (std::vector<double>{kNever, 0, 7}));
+  EXPECT_EQ(clusters[clusters.around(6)].parent, NestedClusters::kNone);
+  EXPECT_EQ(NestedClusters({}).around(0), NestedClusters::kNone);
 }
 
-TEST(EqualEdgesTest, are_all_edges_that_some_minimum_spanning_tree_has_and_no_others) {
+TEST(EqualEdgesTest, offered_ones_are_of_some_minimum_spanning_tree_with_the_first_to_each_point_among_them) {
   std::uint64_t seed = 0;
   for (const auto* shape : {"lattice", "heaps", "uniform", "equal"})
     for (const int dimension : {2, 3, 9})
@@ -80,21 +84,37 @@ TEST(EqualEdgesTest, are_all_edges_that_some_minimum_spanning_tree_has_and_no_ot
             for (const auto& [ends, w] : weights)
               if (sets[w][ends.first] != sets[w][ends.second]) expected.emplace(ends.first, ends.second, w);
             EqualEdges equal(gathered, grown, ~std::uint64_t{0});
+            const auto is_expected = [&](std::size_t x, std::size_t y, double weight) {
+              return expected.contains({std::min(x, y), std::max(x, y), weight});
+            };
             std::set<std::tuple<std::size_t, std::size_t, double>> found;
-            for (std::uint32_t v = 0; v < n; ++v)
-              equal.visit_edges(
-                  v, [](std::uint32_t, double) { return true; },
-                  [&](std::uint32_t to, double weight) {
-                    ASSERT_GT(to, v) << "visited ones are not told again";
-                    ASSERT_TRUE(found.emplace(v, to, weight).second);
-                  });
-            ASSERT_EQ(found, expected) << swarm.name << ' ' << min_samples;
+            std::vector<std::uint32_t> visited;
+            const auto visit = [&](std::uint32_t v) {
+              // Of the lightest edges that lead to v the one from the point that was visited first has been offered.
+              const auto weight = [&](std::uint32_t u) { return weights.at({std::min(u, v), std::max(u, v)}); };
+              const auto first =
+                  std::min_element(visited.begin(), visited.end(),
+                                   [&](std::uint32_t x, std::uint32_t y) { return weight(x) < weight(y); });
+              if (first != visited.end()) {
+                ASSERT_TRUE(is_expected(*first, v, weight(*first)));
+                ASSERT_TRUE(found.contains({*first, v, weight(*first)})) << swarm.name << ' ' << min_samples;
+              }
+              visited.push_back(v);
+              equal.visit(v, [&](std::uint32_t from, std::uint32_t to, double w) {
+                ASSERT_TRUE(is_expected(from, to, w)) << swarm.name << ' ' << min_samples;
+                ASSERT_EQ(std::count(visited.begin(), visited.end(), from), 1);
+                ASSERT_EQ(std::count(visited.begin(), visited.end(), to), 0);
+                found.emplace(from, to, w);
+              });
+            };
+            visit(0);
+            for (const auto& edge : grown) visit(edge.to);
             ASSERT_FALSE(equal.gave_up());
           });
         }
 }
 
-TEST(EqualEdgesTest, only_wanted_edges_are_told_and_none_after_the_last_step) {
+TEST(EqualEdgesTest, a_settled_point_is_offered_once_and_none_after_the_last_step) {
   const auto swarm = test::make_swarm("equal", 2, 40, 1);
   test::on_threads(1, [&](comm::Transport& t) {
     Report report;
@@ -102,17 +122,17 @@ TEST(EqualEdgesTest, only_wanted_edges_are_told_and_none_after_the_last_step) {
     const auto gathered = gather_points(points, t, {}, report);
     const auto grown = grow(gather_forest(euclidean_forest(points, t, {}, report), t));
     EqualEdges equal(gathered, grown, ~std::uint64_t{0});
-    std::vector<std::uint32_t> told;
-    equal.visit_edges(
-        3, [](std::uint32_t to, double weight) { return to % 7 == 0 && weight == 0; },
-        [&](std::uint32_t to, double) { told.push_back(to); });
-    std::sort(told.begin(), told.end());
-    EXPECT_EQ(told, (std::vector<std::uint32_t>{0, 7, 14, 21, 28, 35}));
+    std::set<std::uint32_t> told;
+    for (std::uint32_t v = 0; v < 40; ++v)
+      equal.visit(v, [&](std::uint32_t from, std::uint32_t to, double weight) {
+        EXPECT_EQ(from, 0U);
+        EXPECT_EQ(weight, 0);
+        EXPECT_TRUE(told.insert(to).second);
+      });
+    EXPECT_EQ(told.size(), 39U);
     EqualEdges none(gathered, grown, 0);
     int count = 0;
-    for (std::uint32_t v = 0; v < 40; ++v)
-      none.visit_edges(
-          v, [](std::uint32_t, double) { return true; }, [&](std::uint32_t, double) { ++count; });
+    for (std::uint32_t v = 0; v < 40; ++v) none.visit(v, [&](std::uint32_t, std::uint32_t, double) { ++count; });
     EXPECT_TRUE(none.gave_up());
     EXPECT_EQ(count, 0) << "the root alone takes two steps";
   });

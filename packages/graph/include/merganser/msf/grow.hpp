@@ -46,14 +46,14 @@ inline constexpr std::uint64_t kMaxGrowSteps = std::uint64_t{1} << 34;
 /// pairs of points. Local.
 ///
 /// Weights compare as they are returned (distances, not their squares). The edges may differ from those of the forest, with the
-/// same weights. Only edges that some minimum spanning tree has are examined, with a tree of boxes: few where few distances are
-/// equal, all n (n - 1) / 2 where all are.
+/// same weights. Only edges that some minimum spanning tree has are searched for, with a tree of boxes, from the smaller side of
+/// each merge.
 /// @param points      the points of the forest, on rank 0; empty: the result is that of grow(forest), not exact
 /// @param most_steps  comparisons of coordinates, of points and boxes, after which the search stops: then the result is that
 ///                    of grow(forest), not exact. Their number does not depend on the processor
 /// @throws as grow(forest), and InputError for points, or a metric, min_samples or alpha, that are not those of the forest: a minimum
 /// spanning tree of them has other weights
-/// Cost: memory of 16 bytes per coordinate and 60 per point
+/// Cost: memory of 16 bytes per coordinate and 85 per point
 [[nodiscard]] Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t most_steps = kMaxGrowSteps);
 
 /// Returns the positions of weights in ascending order (argsort), equal ones in the order of NumPy's argsort without vector

@@ -1,76 +1,42 @@
-// Range maxima by a sparse table, and the tree of boxes that finds edges between points of equal weight for Prim's order.
+// Tree of boxes that finds the edges of equal weight between the parts of single-linkage clusters, for Prim's order.
 #include "src/msf/linkage/equal_edges.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <numeric>
 
 namespace merganser::msf {
-
-// Sparse table of maxima over blocks.
-RangeMaximum::RangeMaximum(std::vector<double> numbers) : numbers_(std::move(numbers)) {
-  std::vector<double> level;
-  for (std::size_t begin = 0; begin < numbers_.size(); begin += kBlock) {
-    const auto first = numbers_.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto count = static_cast<std::ptrdiff_t>(std::min(kBlock, numbers_.size() - begin));
-    level.push_back(*std::max_element(first, first + count));
-  }
-  // Sparse table: level l has the maxima of 2^l consecutive blocks, each from two entries of level l - 1.
-  for (std::size_t step = 1; !level.empty(); step *= 2) {
-    std::vector<double> next;
-    for (std::size_t b = 0; b + step < level.size(); ++b) next.push_back(std::max(level[b], level[b + step]));
-    blocks_.push_back(std::move(level));
-    level = std::move(next);
-  }
-}
-
-// Range maximum query: numbers before the first and behind the last whole block one by one, whole blocks by the table.
-double RangeMaximum::operator()(std::size_t begin, std::size_t end) const {
-  double most = -std::numeric_limits<double>::infinity();
-  const std::size_t first = (begin + kBlock - 1) / kBlock;
-  const std::size_t last = end / kBlock;
-  if (first >= last) {
-    for (std::size_t i = begin; i < end; ++i) most = std::max(most, numbers_[i]);
-    return most;
-  }
-  for (std::size_t i = begin; i < first * kBlock; ++i) most = std::max(most, numbers_[i]);
-  for (std::size_t i = last * kBlock; i < end; ++i) most = std::max(most, numbers_[i]);
-  // Two runs of 2^level blocks, which may overlap, cover all whole blocks.
-  const auto level = static_cast<std::size_t>(std::bit_width(last - first)) - 1;
-  const auto& blocks = blocks_[level];
-  return std::max({most, blocks[first], blocks[last - (std::size_t{1} << level)]});
-}
-
-namespace {
-
-/// Returns, for each place in the order in which Prim's algorithm adds points, the weight of the edge that added the point;
-/// -infinity for point 0. @param grown  edges of the spanning tree in that order
-std::vector<double> entries(std::span<const GrownEdge> grown) {
-  std::vector<double> weights(grown.size() + 1, -std::numeric_limits<double>::infinity());
-  for (std::size_t i = 0; i < grown.size(); ++i) weights[i + 1] = grown[i].weight;
-  return weights;
-}
-
-}  // namespace
 
 // Search for alternatives of equal weight to the edges of a spanning tree, with a tree of boxes over the points.
 EqualEdges::EqualEdges(const GatheredPoints& points, std::span<const GrownEdge> grown, std::uint64_t most)
     : points_(points),
       axes_(points.sites->axes()),
       most_(most),
+      clusters_(grown),
+      id_at_(points.sites->size()),
       place_(points.sites->size()),
-      heaviest_(entries(grown)),
       order_(points.sites->size()),
-      leaf_(points.sites->size()),
-      taken_(points.sites->size()) {
-  for (std::size_t i = 0; i < grown.size(); ++i) place_[grown[i].to] = static_cast<std::uint32_t>(i + 1);
+      rank_(points.sites->size(), kNone),
+      taken_(points.sites->size()),
+      unvisited_(points.sites->size() + 1) {
+  // Until the boxes are known, place_ is by id.
+  for (std::size_t i = 0; i < grown.size(); ++i) {
+    id_at_[i + 1] = grown[i].to;
+    place_[grown[i].to] = static_cast<std::uint32_t>(i + 1);
+  }
   std::iota(order_.begin(), order_.end(), 0U);
+  std::iota(unvisited_.begin(), unvisited_.end(), 0U);
   build();
   const std::size_t room = (order_.size() + kLeaf - 1) / kLeaf * kLeaf;
   data_.resize(room * axes_);
-  for (std::size_t i = 0; i < order_.size(); ++i)
+  position_.resize(order_.size());
+  std::vector<std::uint32_t> place(order_.size());
+  for (std::size_t i = 0; i < order_.size(); ++i) {
     for (std::size_t a = 0; a < axes_; ++a) data_[(i / 8 * axes_ + a) * 8 + i % 8] = points_.sites->at(order_[i])[a];
+    position_[order_[i]] = static_cast<std::uint32_t>(i);
+    place[i] = place_[order_[i]];
+  }
+  place_ = std::move(place);
   pairs_ = points_.sites->pair_points(data_.data());
 }
 
@@ -85,6 +51,7 @@ void EqualEdges::build() {
   // All leaves but the last have kLeaf points, so their number is known, and memory is taken once.
   const std::size_t leaves = std::max<std::size_t>((order_.size() + kLeaf - 1) / kLeaf, 1);
   nodes_.reserve(2 * leaves - 1);
+  leaf_.reserve(leaves);
   bounds_.reserve((2 * leaves - 1) * 2 * axes_);
   // Depth first with a stack; the first child is pushed last, so that it becomes the next node.
   std::vector<PointRange> waiting{{0, static_cast<std::uint32_t>(order_.size()), 0, false}};
@@ -94,7 +61,7 @@ void EqualEdges::build() {
     const std::uint32_t node = add_node(part.begin, part.end, part.parent);
     if (part.second) nodes_[part.parent].right = node;
     if (part.end - part.begin <= kLeaf) {
-      for (std::uint32_t i = part.begin; i < part.end; ++i) leaf_[order_[i]] = node;
+      leaf_.push_back(node);
       continue;
     }
     const std::size_t axis = widest(node);
@@ -144,13 +111,31 @@ std::size_t EqualEdges::widest(std::uint32_t node) const {
 }
 
 // Boxes without unvisited points are skipped by the search, so each box on the way to the root counts them.
-void EqualEdges::mark_taken(std::uint32_t v) {
-  taken_[v] = 1;
+void EqualEdges::take(std::uint32_t position) {
+  if (taken_[position] != 0) return;
+  taken_[position] = 1;
   // The root is its own parent.
-  for (std::uint32_t node = leaf_[v];; node = nodes_[node].parent) {
+  for (std::uint32_t node = leaf_[position / kLeaf];; node = nodes_[node].parent) {
     --nodes_[node].open;
     if (node == 0) return;
   }
+}
+
+// Disjoint sets of places that end at an unvisited one, with paths halved.
+std::uint32_t EqualEdges::next_unvisited(std::uint32_t place) {
+  while (unvisited_[place] != place) {
+    unvisited_[place] = unvisited_[unvisited_[place]];
+    place = unvisited_[place];
+  }
+  return place;
+}
+
+// The points of a part that has just been visited, in the order in which they were.
+const std::vector<std::uint32_t>& EqualEdges::in_order_of_visits(const Places& part) {
+  members_.clear();
+  for (std::uint32_t p = part.begin; p < part.end; ++p) members_.push_back(position_[id_at_[p]]);
+  std::sort(members_.begin(), members_.end(), [&](std::uint32_t a, std::uint32_t b) { return rank_[a] < rank_[b]; });
+  return members_;
 }
 
 }  // namespace merganser::msf

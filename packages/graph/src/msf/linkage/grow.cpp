@@ -91,20 +91,20 @@ class Prim {
   explicit Prim(std::size_t vertices) : least_(vertices, kInfinite), inside_(vertices) { edges_.reserve(vertices); }
 
   /// Runs Prim's algorithm from vertex 0 until all vertices are in the tree. @return its edges in the order in which they are added
-  /// @param each_edge  each_edge(v, wanted, body) calls body(to, weight) for the edges of v, at least those with wanted(to, weight)
-  std::vector<GrownEdge> run(const auto& each_edge) {
+  /// @param visit  visit(v, offer) is called for each vertex v that is added, and calls offer(from, to, weight) for edges from the tree
+  std::vector<GrownEdge> run(const auto& visit) {
     // A candidate of the heap is outdated if its vertex has been added, or has a lighter edge by now.
     const auto vertices = static_cast<std::uint32_t>(least_.size());
     for (std::uint32_t first = 0; first < vertices; ++first) {
       if (inside_[first] != 0) continue;
       if (first > 0) edges_.push_back({0, first, kInfinite});
-      insert_vertex(first, each_edge);
+      insert_vertex(first, visit);
       while (!border_.empty()) {
         const Candidate c = border_.top();
         border_.pop();
         if (inside_[c.to] != 0 || c.weight > least_[c.to]) continue;
         edges_.push_back({c.from, c.to, c.weight});
-        insert_vertex(c.to, each_edge);
+        insert_vertex(c.to, visit);
       }
     }
     return std::move(edges_);
@@ -121,15 +121,14 @@ class Prim {
     }
   };
 
-  /// Adds vertex v to the tree of Prim's algorithm, and its edges to vertices outside to the heap of candidates.
-  void insert_vertex(std::uint32_t v, const auto& each_edge) {
+  /// Adds vertex v to the tree of Prim's algorithm, and the edges to vertices outside that become known to the heap of candidates.
+  void insert_vertex(std::uint32_t v, const auto& visit) {
     // Strictly lighter only: of equal weights the edge that was found first stays.
     inside_[v] = 1;
-    const auto wanted = [&](std::uint32_t to, double weight) { return inside_[to] == 0 && weight < least_[to]; };
-    each_edge(v, wanted, [&](std::uint32_t to, double weight) {
-      if (!wanted(to, weight)) return;
+    visit(v, [&](std::uint32_t from, std::uint32_t to, double weight) {
+      if (inside_[to] != 0 || !(weight < least_[to])) return;
       least_[to] = weight;
-      border_.push({weight, to, v});
+      border_.push({weight, to, from});
     });
   }
 
@@ -179,8 +178,8 @@ void check_same_weights(const std::vector<GrownEdge>& found, const Forest& fores
 std::vector<GrownEdge> grow(const Forest& forest) {
   check_linkage_size("grow", forest.vertices);
   const Adjacency adjacency(forest);
-  auto edges = Prim(static_cast<std::size_t>(forest.vertices)).run([&](std::uint32_t v, const auto&, const auto& body) {
-    adjacency.for_each_neighbour(v, body);
+  auto edges = Prim(static_cast<std::size_t>(forest.vertices)).run([&](std::uint32_t v, const auto& offer) {
+    adjacency.for_each_neighbour(v, [&](std::uint32_t to, double weight) { offer(v, to, weight); });
   });
   if (const auto found = count_finite(edges); found != forest.edges.size()) {
     throw InputError("grow: " + std::to_string(forest.edges.size()) + " edges, " + std::to_string(found) +
@@ -204,12 +203,7 @@ Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t mo
   {
     EqualEdges equal(points, grow(forest), most_steps);
     Prim prim(static_cast<std::size_t>(forest.vertices));
-    growth.edges = prim.run([&](std::uint32_t v, const auto& wanted, const auto& body) {
-      equal.visit_edges(v, wanted, [&](std::uint32_t to, double weight) {
-        body(to, weight);
-        equal.settle(to, weight);
-      });
-    });
+    growth.edges = prim.run([&](std::uint32_t v, const auto& offer) { equal.visit(v, offer); });
     growth.exact = !equal.gave_up();
   }
   if (growth.exact) {
