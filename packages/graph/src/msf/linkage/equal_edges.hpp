@@ -120,9 +120,8 @@ class EqualEdges {
     if (weight <= core_distance(order_[to])) take(to);
   }
 
-  /// Calls body(position, weight) for the points at certain places, the point at position q not among them, whose edge to that
-  /// point
-  /// is not heavier than `heaviest`. @tparam kOpen  only points that are neither visited nor settled
+  /// Calls body(position, weight) for the points at certain places, the point at position q not among them, whose edge to the point
+  /// at q is not heavier than `heaviest`. @tparam kOpen  only points that are neither visited nor settled
   /// @param most  greatest compared distance of a pair whose edge weighs at most `heaviest`
   template <bool kOpen>
   void search(std::uint32_t q, const Places& among, double heaviest, double most, const auto& body) {
