@@ -99,6 +99,20 @@ def test_markup_in_records_does_not_run(browser, tmp_path):
     page.close()
 
 
+def test_what_is_seen_is_drawn_first_and_all_again_in_other_colours(browser, page_of_all):
+    page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="light")
+    page.goto(page_of_all.as_uri())
+    page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+    page.wait_for_selector("body[data-seen=yes]", timeout=60_000 * PATIENCE)
+    assert page.evaluate("[...document.querySelectorAll('.chart')].at(-1).querySelector('svg') !== null")
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_selector("body[data-drawn=no]", timeout=60_000 * PATIENCE, state="attached")
+    page.wait_for_selector("body[data-drawn=yes]", timeout=60_000 * PATIENCE)
+    assert page.evaluate(WITHOUT_MARKS) == []
+    assert page.evaluate("[...document.querySelectorAll('.chart')].every(chart => chart.querySelectorAll('svg.marks').length === 1)")
+    page.close()
+
+
 def test_the_policy_forbids_scripts_and_evaluation(browser, page_of_all):
     page, messages = opened(browser, page_of_all)
     blocked = """() => { document.body.insertAdjacentHTML('beforeend', '<img src="x:y" onerror="window.ran = 1">');

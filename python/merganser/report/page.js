@@ -25,25 +25,46 @@ function fitted(spec) {
   return JSON.parse(text.replace(/"columns":2/g, '"columns":1').replace(/"labelLimit":320/g, '"labelLimit":110'));
 }
 
-async function draw() {
+// Returns how many pixels a chart is away from what the window shows; 0: it is seen.
+function distance(i) {
+  const place = document.getElementById(`chart-${i}`).getBoundingClientRect();
+  return Math.max(0, place.top - window.innerHeight, -place.bottom);
+}
+
+let latest = 0;  // number of the latest drawing, for which those before it end
+let ended = Promise.resolve();
+
+// Draws first what is seen, then the chart that is nearest to it. data-seen of the body says that what is seen has been drawn,
+// data-drawn that all has been.
+async function draw(number) {
   for (const view of views) view.finalize();
   views = [];
-  document.body.dataset.drawn = "no";
+  document.body.dataset.seen = document.body.dataset.drawn = "no";
   const config = theme(dark.matches);
-  for (let i = 0; i < specs.length; ++i) {
+  const waiting = new Set(specs.keys());
+  while (waiting.size > 0) {
+    const [away, i] = [...waiting].map((k) => [distance(k), k]).reduce((best, next) => (next[0] < best[0] ? next : best));
+    if (away > 0) document.body.dataset.seen = "yes";
+    waiting.delete(i);
     const result = await vegaEmbed(`#chart-${i}`, fitted(specs[i]), {
       ast: true, renderer: "svg", config, tooltip: { theme: dark.matches ? "dark" : "light" },
       actions: { export: { svg: true, png: true }, source: false, compiled: false, editor: false },
       downloadFileName: `merganser-${i}`,
     });
     views.push(result);
-    await new Promise((resume) => setTimeout(resume, 0));  // the page stays usable while charts are drawn
     const menu = document.querySelector(`#chart-${i} summary`);
     if (menu) menu.setAttribute("aria-label", `Save the chart ${specs[i].description.split(".")[0]}`);
+    await new Promise((resume) => setTimeout(resume, 0));  // the page stays usable while charts are drawn
+    if (number !== latest) return;
   }
-  document.body.dataset.drawn = "yes";
+  document.body.dataset.seen = document.body.dataset.drawn = "yes";
 }
 
-dark.addEventListener("change", draw);
+function redraw() {
+  const number = ++latest;
+  ended = ended.then(() => draw(number));
+}
+
+dark.addEventListener("change", redraw);
 window.addEventListener("beforeprint", () => { for (const one of document.querySelectorAll("figure > details")) one.open = true; });
-draw();
+redraw();
