@@ -1,4 +1,4 @@
-"""The check of the site's search scores pages as Sphinx's search does, with what scorer.js adds."""
+"""The check of the site's search scores pages as Sphinx's search does, with what scorer.js adds; American spellings find pages."""
 import json
 import sys
 import tempfile
@@ -7,7 +7,8 @@ import unittest
 from pathlib import Path
 
 WEBSITE = Path(__file__).resolve().parents[2] / "tools" / "website"
-sys.path.insert(0, str(WEBSITE))
+sys.path[:0] = [str(WEBSITE), str(WEBSITE.parent)]
+import pages  # noqa: E402
 import search  # noqa: E402
 
 INDEX = {
@@ -53,6 +54,11 @@ class Search(unittest.TestCase):
     def test_every_page_has_a_place(self):
         for name in (*INDEX["docnames"], "packages/graph/docs/msf", "index", "examples/01_cluster.cpp"):
             self.assertTrue(any(pattern.search(name) for pattern, _ in search.places()), name)
+
+    def test_words_are_found_in_american_spelling(self):
+        self.assertEqual(pages.american_words("Neighbours of a `centre`, neighbourhoods; synchronising promises otherwise, no parameter"),
+                         ["center", "neighborhoods", "neighbors", "synchronizing"])
+        self.assertEqual(pages.american_words("A neighbor, a parameter: advise precisely, realistic or revised"), [])
 
     def test_there_are_twenty_questions_and_twenty_of_public_trackers(self):
         questions = tomllib.loads((WEBSITE / "questions.toml").read_text())["question"]

@@ -14,6 +14,10 @@ HERE = Path(__file__).resolve().parent
 # Code in Markdown, in which links do not count, or a link.
 CODE_OR_LINK = re.compile(r"(^```.*?^```|`[^`\n]+`)|(!?\[[^\]]*\])\(([^)\s]+)\)", re.S | re.M)
 PICTURES = (".svg", ".png")
+# British spellings of the documents, and the American ones by which the search finds their pages too.
+SPELLINGS = [(re.compile(british), american) for british, american in (
+    ("(neighb|behavi|col)our", r"\1or"), ("centre", "center"), ("metre", "meter"), ("licence", "license"),
+    ("(final|general|initial|normal|optim|parallel|random|real|recogn|symmetr|synchron|vector)is(?=e|ing|ation)", r"\1iz"))]
 HOME = "docs/home.md"  # first page of the site
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".c": "c", ".h": "c", ".f90": "fortran", ".py": "python", ".sh": "bash"}
 
@@ -57,6 +61,12 @@ def source_page(root, file):
     language = LANGUAGES.get(file.suffix, "text")
     return (f"---\norphan: true\n---\n\n# {file.name}\n\n{first[1].strip() if first else ''}\n\n"
             f"`{file.relative_to(root).as_posix()}`\n\n```{{literalinclude}} {file.name}\n:language: {language}\n```\n")
+
+
+def american_words(text):
+    """Returns the words of a text that American English spells otherwise, in American spelling, in the order of the alphabet."""
+    words = set(re.findall(r"[a-z]+", text.lower()))
+    return sorted({new for word in words for british, american in SPELLINGS if (new := british.sub(american, word)) != word})
 
 
 class Stage:
@@ -108,6 +118,7 @@ class Stage:
         """Writes a document of the repository as a page of the site; the first one with the tables of contents."""
         text = layout.without_left_out(self.root, page)
         words = self.keywords.get(page.relative_to(self.root).as_posix().removesuffix(".md"), "").split()
+        words += american_words(text)
         head = "---\nmyst:\n  html_meta:\n    keywords: " + ", ".join(words) + "\n---\n\n" if words else ""
         text = head + CODE_OR_LINK.sub(lambda m: m[0] if m[1] else f"{m[2]}({self.target(page, m[3])})", text)
         self.write("index.md" if contents else page.relative_to(self.root), text + contents)
