@@ -21,17 +21,26 @@ struct UnitTree::Group {
   const std::array<double, N>* at;  // their places
   std::span<Partner> found;         // lists of the same length
   std::array<double, N> lower, upper;
-  double volume;         // least of the lookers
-  std::int64_t members;  // least of the lookers
-  std::uint32_t own;     // leaf that has been searched; links::kNone: none
-  Partner worst = {};    // greatest of the last partners
-  bool wraps = true;     // their partners may be beyond periodic faces
+  double volume;                     // least of the lookers
+  std::int64_t members;              // least of the lookers
+  std::uint32_t own;                 // leaf that has been searched; links::kNone: none
+  Partner worst = {};                // greatest of the last partners
+  bool wraps = true;                 // their partners may be beyond periodic faces
+  nearest::LeafPoints queries = {};  // views axis
+  double axis[N][kLeaf + 16] = {};   // coordinates of the lookers
+  double limit[kLeaf + 8] = {};      // per looker: greatest squared distance of a partner; then negative
   [[nodiscard]] std::span<Partner> list(std::size_t k) const {
     const std::size_t fan = found.size() / lookers.size();
     return found.subspan(k * fan, fan);
   }
-  /// Sets what is known of all lookers.
-  void bound() {
+  /// Sets what is known of all lookers. @param points  of the tree
+  void bound(const nearest::LeafPoints& points) {
+    queries = points;
+    for (std::size_t a = 0; a < N; ++a) {
+      queries.axis[a] = axis[a];
+      for (std::size_t k = 0; k < lookers.size(); ++k) axis[a][k] = at[k][a];
+    }
+    std::fill(std::begin(limit), std::end(limit), -1.0);
     lower = upper = at[0];
     volume = lookers[0].site.volume;
     members = lookers[0].members;
@@ -44,8 +53,9 @@ struct UnitTree::Group {
       members = std::min(members, lookers[k].members);
     }
   }
-  /// Sets the greatest of the last partners.
+  /// Sets the greatest of the last partners, and the limits.
   void set_worst() {
+    for (std::size_t k = 0; k < lookers.size(); ++k) limit[k] = list(k).back().distance2;
     worst = list(0).back();
     for (std::size_t k = 1; k < lookers.size(); ++k)
       if (worst < list(k).back()) worst = list(k).back();
@@ -72,39 +82,36 @@ inline double UnitTree::gap2(std::uint32_t node, const double* lower, const doub
   return sum * kBelow;
 }
 
-/// Compares a looker with the units of a leaf. @param at  coordinates of the looker
-void UnitTree::scan(const Node& node, const LookingUnit& looking, const double* at, std::span<Partner> best) const {
-  double d2[kLeaf + 8];
-  const bool phase = axes_ > 3;
-  nearest::leaf_distances(points_, at, best.back().distance2, node.begin, node.end, d2);
-  for (std::uint32_t slot = node.begin; slot < node.end; ++slot) {
-    const double distance2 = d2[slot - node.begin];
-    const Partner& last = best.back();
-    if (distance2 > last.distance2) continue;
-    const std::int64_t id = id_[slot];
-    if ((distance2 == last.distance2 && id >= last.id) || id == looking.id) continue;
-    const std::uint32_t v = vertex_[slot];
-    const Site& site = units_->parcels.site(v);
-    if ((phase ? filter_->box.distance2({looking.site.x, looking.site.y, looking.site.z}, {site.x, site.y, site.z})
-               : distance2) > filter_->within2)
-      continue;
-    if (looking.site.volume + site.volume > filter_->max_weight) continue;
-    if (looking.members + units_->members[v] > filter_->max_count) continue;
-    if (std::find(looking.refused.begin(), looking.refused.end(), id) != looking.refused.end()) continue;
-    insert_partner(best, {distance2, id, v});
-  }
+/// Inserts a unit, at a squared distance from a looker, into the list of its partners if it is admissible and less than the last.
+/// @return whether it has been inserted
+bool UnitTree::offer(const LookingUnit& looking, std::uint32_t slot, double distance2, std::span<Partner> best) const {
+  const Partner& last = best.back();
+  const std::int64_t id = id_[slot];
+  if (distance2 > last.distance2 || (distance2 == last.distance2 && id >= last.id) || id == looking.id) return false;
+  const std::uint32_t v = vertex_[slot];
+  const Site& site = units_->parcels.site(v);
+  if ((axes_ > 3 ? filter_->box.distance2({looking.site.x, looking.site.y, looking.site.z}, {site.x, site.y, site.z})
+                 : distance2) > filter_->within2)
+    return false;
+  if (looking.site.volume + site.volume > filter_->max_weight) return false;
+  if (looking.members + units_->members[v] > filter_->max_count) return false;
+  if (std::find(looking.refused.begin(), looking.refused.end(), id) != looking.refused.end()) return false;
+  insert_partner(best, {distance2, id, v});
+  return true;
 }
 
 /// Compares the lookers of a group with the units of a leaf.
 template <std::size_t N>
 void UnitTree::scan_leaf(Group<N>& group, std::uint32_t node) const {
+  nearest::NearPair pairs[kLeaf * kLeaf];
+  const double* const low = bounds_.data() + std::size_t{node} * 2 * N;
+  group.queries.periodic = group.wraps && points_.periodic;
+  const std::size_t n =
+      nearest::near_pairs(points_, group.queries, group.limit, static_cast<std::uint32_t>(group.lookers.size()), low,
+                          low + N, nodes_[node].begin, nodes_[node].end, pairs);
   bool any = false;
-  for (std::size_t k = 0; k < group.lookers.size(); ++k) {
-    const auto best = group.list(k);
-    if (gap2<N>(node, group.at[k].data(), group.at[k].data(), group.wraps) > best.back().distance2) continue;
-    scan(nodes_[node], group.lookers[k], group.at[k].data(), best);
-    any = true;
-  }
+  for (std::size_t i = 0; i < n; ++i)
+    any = offer(group.lookers[pairs[i].query], pairs[i].point, pairs[i].distance2, group.list(pairs[i].query)) || any;
   if (any) group.set_worst();
 }
 
@@ -151,7 +158,6 @@ void UnitTree::search_below(Group<N>& group, std::uint32_t top) const {
 /// Finds the partners of a group of lookers: from their leaf, if they have one, upwards, and in the other trees.
 template <std::size_t N>
 void UnitTree::search(Group<N>& group, std::uint32_t tree_group) const {
-  group.set_worst();
   group.wraps = false;
   const double reach = std::sqrt(std::min(group.worst.distance2, filter_->within2)) * (1 + 1e-12);
   for (std::size_t a = 0; a < 3; ++a)
@@ -178,7 +184,8 @@ void UnitTree::find(const LookingUnit& looking, std::span<Partner> best) const {
     std::array<double, N> at{looking.site.x, looking.site.y, looking.site.z};
     for (std::size_t i = 3; i < N; ++i) at[i] = looking.packed[i - 3] * filter_->packed.factors[i - 3];
     Group<N> group{{&looking, 1}, &at, best, {}, {}, 0, 0, links::kNone};
-    group.bound();
+    group.bound(points_);
+    group.set_worst();
     search(group, tree_group->second);
   });
 }
@@ -209,8 +216,9 @@ void UnitTree::find_all(std::span<const std::uint32_t> lookers, std::size_t fan,
         for (std::size_t a = 0; a < N; ++a) at[n][a] = at_[a][slot_[v]];
       }
       Group<N> group{{looking, n}, at, found.subspan(k * fan, n * fan), {}, {}, 0, 0, leaf};
-      group.bound();
-      for (std::size_t i = 0; i < n; ++i) scan(nodes_[leaf], looking[i], at[i].data(), group.list(i));
+      group.bound(points_);
+      group.set_worst();
+      scan_leaf<N>(group, leaf);
       search(group, group_.empty() ? 0 : group_[lookers[k]]);
       k += n;
     }

@@ -125,7 +125,8 @@ class UnitTree {
   void search_below(Group<N>& group, std::uint32_t node) const;
   template <std::size_t N>
   void scan_leaf(Group<N>& group, std::uint32_t node) const;
-  void scan(const Node& node, const LookingUnit& looking, const double* at, std::span<Partner> best) const;
+  [[nodiscard]] bool offer(const LookingUnit& looking, std::uint32_t slot, double distance2,
+                           std::span<Partner> best) const;
 
   const PairFilter* filter_ = nullptr;
   const Units* units_ = nullptr;

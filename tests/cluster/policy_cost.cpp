@@ -112,8 +112,7 @@ void tree(std::size_t points, int axes, int turns) {
     tree.find_all(lookers, 1, found);
     build.push_back(middle - begin);
     search.push_back(cpu_seconds() - middle);
-    sum = std::accumulate(found.begin(), found.end(), 0.0,
-                          [](double s, const Partner& p) { return s + p.distance2; });
+    sum = std::accumulate(found.begin(), found.end(), 0.0, [](double s, const Partner& p) { return s + p.distance2; });
   }
   std::printf("%zu points, %d axes: build %.4f s, search %.4f s; sum of squares %.17g\n", points, axes, median(build),
               median(search), sum);

@@ -188,4 +188,37 @@ TEST(LeafScan, tells_the_distances_of_a_place_up_to_a_limit) {
   });
 }
 
+TEST(LeafScan, finds_the_pairs_of_queries_and_points_within_limits) {
+  constexpr std::uint32_t kQueries = 13;
+  with_all_vectors([] {
+    for (const std::size_t axes : {3U, 4U, 6U, 16U})
+      for (const bool periodic : {false, true})
+        for (const double steps : {4.0, 1e9}) {
+          const Points p = random_points({50, axes, steps, periodic, false, nearest::Norm::squares}, axes);
+          std::vector<double> lower, upper;
+          for (const auto& axis : p.axis) {
+            const auto [least, greatest] = std::minmax_element(axis.begin() + 20, axis.begin() + 41);
+            lower.push_back(*least);
+            upper.push_back(*greatest);
+          }
+          std::vector<double> limit(kQueries + 8, -1);  // query 5 does not look
+          for (std::uint32_t q = 0; q < kQueries; ++q)
+            if (q != 5) limit[q] = p.distance(q, 20 + q);
+          std::vector<nearest::NearPair> to(std::size_t{kQueries} * 21);
+          to.resize(nearest::near_pairs(p.leaves(), p.leaves(), limit.data(), kQueries, lower.data(), upper.data(), 20,
+                                        41, to.data()));
+          std::size_t at = 0;
+          for (std::uint32_t q = 0; q < kQueries; ++q)
+            for (std::uint32_t i = 20; i < 41; ++i) {
+              if (!(p.distance(q, i) <= limit[q])) continue;
+              ASSERT_LT(at, to.size()) << axes << " axes, query " << q << ", point " << i;
+              EXPECT_EQ(to[at].query, q);
+              EXPECT_EQ(to[at].point, i);
+              EXPECT_EQ(to[at++].distance2, p.distance(q, i));
+            }
+          EXPECT_EQ(at, to.size());
+        }
+  });
+}
+
 }  // namespace
