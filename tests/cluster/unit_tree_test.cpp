@@ -45,7 +45,7 @@ struct Policy {
 
 /// Units of one rank under a policy, their tree, and changes as rounds make them.
 struct Rounds {
-  Rounds(PolicyCloud cloud, const std::string& text, std::size_t n)
+  Rounds(PolicyCloud cloud, const std::string& text, std::size_t n, const Box& box = policy_grid().box)
       : cloud_(cloud),
         policy_(parse_policy(text)),
         columns_(policy_, policy_schema()),
@@ -53,9 +53,25 @@ struct Rounds {
         units_(policy_schema(), false),
         decomposition_(policy_grid(), 1),
         cells_(decomposition_, 0) {
-    Parcels all = policy_parcels(cloud, n, 11);
+    filter_.box = box;
+    Parcels all = parcels(n, 11);
     units_.assign(all, policy_, columns_);
     tree_.build(units_, filter_);
+  }
+  /// Returns parcels of the cloud, stretched to the box.
+  [[nodiscard]] Parcels parcels(std::size_t n, unsigned seed) const {
+    Parcels out = policy_parcels(cloud_, n, seed);
+    const Box from = policy_grid().box;
+    const Box& to = filter_.box;
+    if (to == from) return out;
+    const auto place = [&](int a, double x) {
+      return to.wrap(a, to.lower[a] + (x - from.lower[a]) / from.extent[a] * to.extent[a]);
+    };
+    for (std::size_t i = 0; i < n; ++i) {
+      Site& s = out.site(i);
+      s = {place(0, s.x), place(1, s.y), place(2, s.z), s.volume};
+    }
+    return out;
   }
   [[nodiscard]] bool draw(double probability) {
     return std::uniform_real_distribution<double>(0, 1)(random_) < probability;
@@ -63,7 +79,7 @@ struct Rounds {
 
   /// Removes some units, moves some, refuses pairs, appends others as from another rank, and tells the tree.
   void change(unsigned round) {
-    const Parcels places = policy_parcels(cloud_, units_.size(), 100 + round);
+    const Parcels places = parcels(units_.size(), 100 + round);
     for (std::uint32_t v = 0; v < units_.size(); ++v) {
       if (units_.gone[v] != 0) continue;
       if (draw(0.3)) {
@@ -77,7 +93,7 @@ struct Rounds {
       }
     }
     Units others(policy_schema(), false);
-    Parcels more = policy_parcels(cloud_, round == 2 ? 0 : 20, 200 + round);
+    Parcels more = parcels(round == 2 ? 0 : 20, 200 + round);
     for (std::size_t i = 0; i < more.size(); ++i)
       more.row(i)[0] = std::bit_cast<double>(static_cast<std::int64_t>(1000000 * (round + 1) + i));
     others.assign(more, policy_, columns_);
@@ -136,7 +152,7 @@ struct Rounds {
       expect_equal(std::span(found).subspan(k * kFan, kFan),
                    all_pairs({units_.parcels.site(v), id, units_.members[v], tree_.packed(v), units_.refused(id)}));
     }
-    const Parcels foreign = policy_parcels(cloud_, 5, 300);
+    const Parcels foreign = parcels(5, 300);
     for (std::size_t i = 0; i < foreign.size(); ++i) {
       std::vector<double> packed(filter_.width() + 1);
       filter_.pack(foreign.row(i), packed.data());
@@ -170,7 +186,7 @@ struct Rounds {
       expect_equal(std::span(found).subspan(k, 1),
                    all_pairs({units_.parcels.site(v), units_.parcels.id(v), units_.members[v], packed.data(), {}}));
     }
-    const Parcels foreign = policy_parcels(cloud_, 20, 300);
+    const Parcels foreign = parcels(20, 300);
     for (std::size_t i = 0; i < foreign.size(); ++i) {
       filter_.pack(foreign.row(i), packed.data());
       const LookingUnit looking{foreign.site(i), -1, 1, packed.data(), {}};
@@ -220,6 +236,23 @@ TEST(UnitTree, finds_the_partners_that_all_pairs_give_over_rounds_of_changes) {
         rounds.compare(round == 3 ? 0.02 : 0.7);
       }
     }
+}
+
+TEST(UnitTree, finds_partners_half_a_box_away_and_beyond_periodic_faces_of_boxes_whose_corners_are_rounded) {
+  const Box boxes[] = {{{-1, 0, 2}, {4, 3, 2}, {true, true, true}},
+                       {{0.1, -1000.7, 1e6 + 0.3}, {0.3, 0.7, 1.1}, {true, true, true}},
+                       {{0.1, -1000.7, 1e6 + 0.3}, {0.3, 0.7, 1.1}, {false, true, false}}};
+  for (const PolicyCloud cloud : {PolicyCloud::uniform, PolicyCloud::lattice, PolicyCloud::corner})
+    for (const char* text :
+         {"small", "small, within:0.4", "small, phase:ux*0.1", "small, phase:ux*3+uy*0.2, within:0.5"})
+      for (const Box& box : boxes)
+        for (const std::size_t n : {2, 3, 5, 8, 17, 40, 100}) {
+          SCOPED_TRACE(text + (" cloud " + std::to_string(static_cast<int>(cloud))) + " units " + std::to_string(n));
+          Rounds rounds(cloud, text, n, box);
+          rounds.compare(0.7);
+          rounds.change(0);
+          rounds.compare(1);
+        }
 }
 
 TEST(UnitCells, finds_the_partners_that_all_pairs_give_over_rounds_of_changes) {

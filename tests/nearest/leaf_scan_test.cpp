@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "merganser/base/numbers.hpp"
@@ -188,36 +189,50 @@ TEST(LeafScan, tells_the_distances_of_a_place_up_to_a_limit) {
   });
 }
 
-TEST(LeafScan, finds_the_pairs_of_queries_and_points_within_limits) {
+/// Checks the pairs of the first points with those from 20 to 40, by distances with or without periods, which the points have or not.
+void expect_pairs(Points p, bool direct) {
   constexpr std::uint32_t kQueries = 13;
+  const std::vector<double> period = p.period;
+  nearest::LeafPoints points = p.leaves();
+  points.period = period.data();
+  nearest::LeafPoints queries = points;
+  queries.periodic = points.periodic && !direct;
+  if (direct) p.period.assign(p.period.size(), kInfinity);  // of the distances expected
+  std::vector<double> lower, upper;
+  for (const auto& axis : p.axis) {
+    const auto [least, greatest] = std::minmax_element(axis.begin() + 20, axis.begin() + 41);
+    lower.push_back(*least);
+    upper.push_back(*greatest);
+  }
+  std::vector<double> limit(kQueries + 8, -1);  // query 5 does not look
+  for (std::uint32_t q = 0; q < kQueries; ++q)
+    if (q != 5) limit[q] = p.distance(q, 20 + q);
+  limit[7] = kInfinity;
+  std::vector<nearest::NearPair> to(std::size_t{kQueries} * 21);
+  to.resize(
+      nearest::near_pairs(points, queries, limit.data(), kQueries, lower.data(), upper.data(), 20, 41, to.data()));
+  std::size_t at = 0;
+  for (std::uint32_t q = 0; q < kQueries; ++q)
+    for (std::uint32_t i = 20; i < 41; ++i) {
+      if (!(p.distance(q, i) <= limit[q])) continue;
+      ASSERT_LT(at, to.size()) << "query " << q << ", point " << i;
+      EXPECT_EQ(to[at].query, q);
+      EXPECT_EQ(to[at].point, i);
+      EXPECT_EQ(to[at++].distance2, p.distance(q, i));
+    }
+  EXPECT_EQ(at, to.size());
+}
+
+TEST(LeafScan, finds_the_pairs_of_queries_and_points_within_limits) {
   with_all_vectors([] {
     for (const std::size_t axes : {3U, 4U, 6U, 16U})
       for (const bool periodic : {false, true})
-        for (const double steps : {4.0, 1e9}) {
-          const Points p = random_points({50, axes, steps, periodic, false, nearest::Norm::squares}, axes);
-          std::vector<double> lower, upper;
-          for (const auto& axis : p.axis) {
-            const auto [least, greatest] = std::minmax_element(axis.begin() + 20, axis.begin() + 41);
-            lower.push_back(*least);
-            upper.push_back(*greatest);
+        for (const bool direct : {false, true})
+          for (const double steps : {4.0, 1e9}) {
+            SCOPED_TRACE(std::to_string(axes) + " axes, periodic " + std::to_string(periodic) + ", direct " +
+                         std::to_string(direct));
+            expect_pairs(random_points({50, axes, steps, periodic, false, nearest::Norm::squares}, axes), direct);
           }
-          std::vector<double> limit(kQueries + 8, -1);  // query 5 does not look
-          for (std::uint32_t q = 0; q < kQueries; ++q)
-            if (q != 5) limit[q] = p.distance(q, 20 + q);
-          std::vector<nearest::NearPair> to(std::size_t{kQueries} * 21);
-          to.resize(nearest::near_pairs(p.leaves(), p.leaves(), limit.data(), kQueries, lower.data(), upper.data(), 20,
-                                        41, to.data()));
-          std::size_t at = 0;
-          for (std::uint32_t q = 0; q < kQueries; ++q)
-            for (std::uint32_t i = 20; i < 41; ++i) {
-              if (!(p.distance(q, i) <= limit[q])) continue;
-              ASSERT_LT(at, to.size()) << axes << " axes, query " << q << ", point " << i;
-              EXPECT_EQ(to[at].query, q);
-              EXPECT_EQ(to[at].point, i);
-              EXPECT_EQ(to[at++].distance2, p.distance(q, i));
-            }
-          EXPECT_EQ(at, to.size());
-        }
   });
 }
 

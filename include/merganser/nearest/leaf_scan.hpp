@@ -83,9 +83,9 @@ struct NearPair {
 };
 
 /// Finds the points of a tree leaf, `begin` to `end` - 1 in a box, that are within the limits of queries, by canonical distances
-/// without core distances. Sums of squares only. Local.
-/// @param queries  their coordinates, from number 0 on, with as many axes, periods and elements behind them as those of points;
-///                 periods count only if `queries.periodic`
+/// without core distances: sums of squares whatever the norm. Pairs ascend by (query, point). Local.
+/// @param queries  their coordinates, from number 0 on, with the axes and periods of `points` and as many elements behind them;
+///                 periods count only if `queries.periodic`, else separations are |a - b|
 /// @param limit  per query: greatest distance, inclusive; 8 more numbers at the end, all negative
 /// @param count  number of queries
 /// @param lower  lower corner of the box, one number per axis
