@@ -28,6 +28,14 @@ std::string example_rules(const std::vector<std::string>& names) {
   return joined(names, ",", [](const std::string& name) { return name + ":RULE"; });
 }
 
+/// Returns what an error adds about variables that --attribute cannot name since it separates rules by commas; empty without one.
+std::string explain_commas(const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    if (name.find(',') != std::string::npos)
+      return "; no rule can name \"" + name + "\", for commas separate rules: rename it in the file";
+  return "";
+}
+
 /// Contents of the input parcel file that the output would lose; filled by find_losses().
 struct Losses {
   std::vector<std::string> variables;  ///< lost for want of a merge rule
@@ -199,7 +207,8 @@ void apply_file_rules(const FileRules& rules, const std::string& input, const st
   std::string what;
   if (!lost.variables.empty())
     what = "the variables " + joined(lost.variables) + " have no rule for merging: give --attribute " +
-           example_rules(lost.variables) + " with RULE mean, sum, centre, largest or drop";
+           example_rules(lost.variables) + " with RULE mean, sum, centre, largest or drop" +
+           explain_commas(lost.variables);
   if (!lost.others.empty())
     what += (what.empty() ? "" : "; and ") + std::string("merganser cannot carry into ") + output + ": " +
             joined(lost.others) + "; --attribute NAME:drop leaves one out";

@@ -65,6 +65,33 @@ std::uint32_t crc32(const std::string& bytes) {
   return ~state;
 }
 
+// Columns of a table may have names that EPIC's files use for other variables, or that --attribute cannot name.
+TEST(ConvertFaults, names_that_an_epic_file_or_a_rule_cannot_have_are_refused_with_what_to_do) {
+  const Folder folder;
+  const auto tables = [&](const std::string& name) {
+    write_small(folder.file("in.nc"), {"heat"});
+    const Outcome made = run({"convert", folder.file("in.nc"), folder.file("in.npz"), "--attribute", "heat:mean"});
+    EXPECT_EQ(made.code, 0) << made.text();
+    std::string vtu = folder.file("in.vtu");
+    const Outcome copied = run({"convert", folder.file("in.npz"), vtu});
+    EXPECT_EQ(copied.code, 0) << copied.text();
+    const std::string text = replaced(read_bytes(vtu), "\"heat\"", "\"" + name + "\"");
+    put(vtu, text);
+    return vtu;
+  };
+  for (const std::string name : {"start_index", "xlo", "yhi"}) {
+    const Outcome o = run({"convert", tables(name), folder.file("out.nc")});
+    EXPECT_EQ(o.code, 3) << o.text();
+    EXPECT_TRUE(says(o, "in EPIC's format: the column " + name + "; allowed:")) << o.text();
+    EXPECT_FALSE(std::filesystem::exists(folder.file("out.nc")));
+  }
+  const std::string vtu = tables("a,b");
+  put(vtu, replaced(read_bytes(vtu), "merganser_rule", "merganser_ruin"));
+  const Outcome o = run({"convert", vtu, folder.file("out.npz")});
+  EXPECT_EQ(o.code, 3) << o.text();
+  EXPECT_TRUE(says(o, "no rule can name \"a,b\"")) << o.text();
+}
+
 TEST(ConvertFaults, attributes_called_as_arrays_of_npz_are_refused_and_such_arrays_are_named) {
   const Folder folder;
   for (const std::string name : {"position", "merganser_time", "merganser_rules", "merganser_x"}) {
