@@ -28,6 +28,14 @@ std::string example_rules(const std::vector<std::string>& names) {
   return joined(names, ",", [](const std::string& name) { return name + ":RULE"; });
 }
 
+/// Returns what an error adds about variables that --attribute cannot name since it separates rules by commas; empty without one.
+std::string explain_commas(const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    if (name.find(',') != std::string::npos)
+      return "; no rule can name \"" + name + "\", for commas separate rules: rename it in the file";
+  return "";
+}
+
 /// Contents of the input parcel file that the output would lose; filled by find_losses().
 struct Losses {
   std::vector<std::string> variables;  ///< lost for want of a merge rule
@@ -44,15 +52,27 @@ Losses find_losses(const FileRules& rules, const std::string& output, const io::
   return out;
 }
 
-/// Validates that every name of --attribute NAME:drop is in the input file and would need a rule. @throws UsageError
+/// Validates that every name of --attribute NAME:drop is in the input file, and more than a parcel always has. @throws UsageError
 void check_dropped(const FileRules& rules, const std::string& input, const std::string& output,
                    const io::ParcelFileInfo& info) {
   std::vector<std::string> known = io::unread_variables(info);
   for (const io::FileLoss& loss : io::list_losses(info.metadata, output)) known.push_back(loss.name);
+  for (const Attribute& a : info.schema.attributes()) {
+    known.push_back(a.name);
+    for (const std::string& name : a.component_names)
+      if (name != a.name) known.push_back(name);
+  }
   for (const std::string& name : rules.dropped)
     if (!is_in(known, name))
       throw UsageError("--attribute " + name + ":drop: " + input + " has nothing of this name to drop; it has " +
-                       (known.empty() ? "nothing that would need it" : joined(known)));
+                       (known.empty() ? "" : joined(known) + " and ") + "positions, volumes and ids, which stay");
+}
+
+/// Leaves out what the rules drop of the attributes that the input file's format puts into the schema with a rule, and adds the
+/// names of their variables to those that may be lost. @throws UsageError for a part of such an attribute
+void drop_told(FileRules& rules, io::ParcelFileInfo& info) {
+  for (const std::string& name : io::drop_attributes(info, rules.dropped))
+    if (!is_in(rules.dropped, name)) rules.dropped.push_back(name);
 }
 
 /// Parses three numbers of an option. @throws UsageError
@@ -176,14 +196,16 @@ FileRules parse_file_rules(const std::vector<std::string>& words) {
 
 // Application of cluster --attribute to an input file: variables with a rule are read; the rest must be dropped by name if an
 // output is written.
-void apply_file_rules(const FileRules& rules, const std::string& input, const std::string& output,
+void apply_file_rules(const FileRules& given, const std::string& input, const std::string& output,
                       io::ParcelFileInfo& info, int rank) {
+  FileRules rules = given;
+  check_dropped(rules, input, output, info);
   try {
     io::add_variables(input, info, rules.merged);
+    drop_told(rules, info);
   } catch (const UsageError& e) {
     throw UsageError(std::string("--attribute: ") + e.what());
   }
-  check_dropped(rules, input, output, info);
   const Losses lost = find_losses(rules, output, info);
   if (lost.variables.empty() && lost.others.empty()) return;
   if (output.empty()) {
@@ -199,7 +221,8 @@ void apply_file_rules(const FileRules& rules, const std::string& input, const st
   std::string what;
   if (!lost.variables.empty())
     what = "the variables " + joined(lost.variables) + " have no rule for merging: give --attribute " +
-           example_rules(lost.variables) + " with RULE mean, sum, centre, largest or drop";
+           example_rules(lost.variables) + " with RULE mean, sum, centre, largest or drop" +
+           explain_commas(lost.variables);
   if (!lost.others.empty())
     what += (what.empty() ? "" : "; and ") + std::string("merganser cannot carry into ") + output + ": " +
             joined(lost.others) + "; --attribute NAME:drop leaves one out";

@@ -65,11 +65,12 @@ struct FileRules {
 /// twice, a missing= without a rule
 [[nodiscard]] FileRules parse_file_rules(const std::vector<std::string>& words);
 
-/// Adds the variables that have a merge rule to those read from the parcel file. If an output will be written, everything else in
+/// Adds the variables that have a merge rule to those read from the parcel file, and leaves out the dropped ones whose rule the file
+/// itself tells. If an output will be written, everything else in
 /// the file must have a rule or be dropped by name; without an output nothing is lost, and rank 0 logs what is left out. Every rank
 /// throws the same error.
 /// @throws UsageError for a name or a rule that does not fit the file; InputError naming all that would be lost
-void apply_file_rules(const FileRules& rules, const std::string& input, const std::string& output,
+void apply_file_rules(const FileRules& given, const std::string& input, const std::string& output,
                       io::ParcelFileInfo& info, int rank);
 
 /// Sets what a file tells of a merge policy: the number of the next step, and the columns that hold the bits of 64-bit integers, those

@@ -86,6 +86,10 @@ std::vector<std::string> momentum_columns(const MergePolicy& policy, const Schem
   if (!policy.momentum.empty()) return policy.momentum;
   for (const Attribute& attribute : schema.attributes())
     if (attribute.name == "momentum" && attribute.components == 3) return attribute.component_names;
+  if (!schema.has("ux") || !schema.has("uy") || !schema.has("uz"))
+    throw UsageError(
+        "policy: momentum: neither an attribute momentum of three components nor all of ux, uy, uz; allowed: "
+        "momentum:A+B+C, with the names of three attributes");
   return {"ux", "uy", "uz"};
 }
 

@@ -10,6 +10,7 @@
 #include "merganser/io/parcel_file.hpp"
 #include "src/io/columns.hpp"
 #include "src/io/missing.hpp"
+#include "src/io/particles/particle_file.hpp"
 
 namespace merganser::io {
 namespace {
@@ -147,6 +148,33 @@ void add_variables(const std::string& path, ParcelFileInfo& info, std::span<cons
         {rule.name, 1, effective_rule(*variable, rule), {rule.name}, text_attribute(*variable, "units")});
   }
   info.schema = Schema(std::move(attributes));
+}
+
+std::vector<std::string> drop_attributes(ParcelFileInfo& info, std::span<const std::string> names) {
+  const auto is_named = [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  std::vector<std::string> found;
+  std::vector<Attribute> kept;
+  for (const Attribute& a : info.schema.attributes()) {
+    const bool whole = is_named(a.name);
+    const auto parts = std::count_if(a.component_names.begin(), a.component_names.end(), is_named);
+    if (!whole && parts == 0) {
+      kept.push_back(a);
+      continue;
+    }
+    if (!whole && parts < a.components)
+      throw UsageError("the variables " + joined(a.component_names) + " merge together, as " + a.name +
+                       "; allowed: " + a.name + ":drop, which leaves all of them out");
+    if (a.name == kSpeciesName && info.metadata.openpmd.species.size() > 1)
+      throw UsageError("species tells the species " + joined(info.metadata.openpmd.species) +
+                       " apart; allowed: with one of them, --species NAME");
+    if (whole) found.push_back(a.name);
+    found.insert(found.end(), a.component_names.begin(), a.component_names.end());
+  }
+  if (!found.empty()) info.schema = Schema(std::move(kept));
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 }  // namespace merganser::io

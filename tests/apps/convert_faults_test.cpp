@@ -1,6 +1,7 @@
 /// Tests of `merganser convert` on names, types and files that a format cannot hold or that are spoiled: nothing is lost unnamed.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <filesystem>
@@ -63,6 +64,73 @@ std::uint32_t crc32(const std::string& bytes) {
     for (int i = 0; i < 8; ++i) state = (state >> 1) ^ ((state & 1) != 0 ? 0xedb88320U : 0);
   }
   return ~state;
+}
+
+// Columns of a table may have names that EPIC's files use for other variables, or that --attribute cannot name.
+TEST(ConvertFaults, names_that_an_epic_file_or_a_rule_cannot_have_are_refused_with_what_to_do) {
+  const Folder folder;
+  const auto tables = [&](const std::string& name) {
+    write_small(folder.file("in.nc"), {"heat"});
+    const Outcome made = run({"convert", folder.file("in.nc"), folder.file("in.npz"), "--attribute", "heat:mean"});
+    EXPECT_EQ(made.code, 0) << made.text();
+    std::string vtu = folder.file("in.vtu");
+    const Outcome copied = run({"convert", folder.file("in.npz"), vtu});
+    EXPECT_EQ(copied.code, 0) << copied.text();
+    const std::string text = replaced(read_bytes(vtu), "\"heat\"", "\"" + name + "\"");
+    put(vtu, text);
+    return vtu;
+  };
+  for (const std::string name : {"start_index", "xlo", "yhi"}) {
+    const Outcome o = run({"convert", tables(name), folder.file("out.nc")});
+    EXPECT_EQ(o.code, 3) << o.text();
+    EXPECT_TRUE(says(o, "in EPIC's format: the column " + name + "; allowed:")) << o.text();
+    EXPECT_FALSE(std::filesystem::exists(folder.file("out.nc")));
+  }
+  const std::string vtu = tables("a,b");
+  put(vtu, replaced(read_bytes(vtu), "merganser_rule", "merganser_ruin"));
+  const Outcome o = run({"convert", vtu, folder.file("out.npz")});
+  EXPECT_EQ(o.code, 3) << o.text();
+  EXPECT_TRUE(says(o, "no rule can name \"a,b\"")) << o.text();
+}
+
+// What the file itself tells a rule for can be left out too, and the advice of a message works when it is followed.
+TEST(ConvertFaults, columns_whose_rule_the_file_tells_can_be_dropped) {
+  const Folder folder;
+  write_small(folder.file("in.nc"), {"a/b"});
+  ASSERT_EQ(run({"convert", folder.file("in.nc"), folder.file("a.npz"), "--attribute", "a/b:mean"}).code, 0);
+  const Outcome refused = run({"convert", folder.file("a.npz"), folder.file("b.vtkhdf")});
+  EXPECT_EQ(refused.code, 3) << refused.text();
+  EXPECT_TRUE(says(refused, "or drop")) << refused.text();
+  const auto drops = [&](const std::string& verb, const std::string& to, const std::string& names) {
+    if (verb == "convert") return run({verb, folder.file("a.npz"), folder.file(to), "--attribute", names});
+    return run({verb, folder.file("a.npz"), "-o", folder.file(to), "--attribute", names});
+  };
+  for (const std::string verb : {"convert", "cluster"}) {
+    const Outcome o = drops(verb, verb + ".vtkhdf", "a/b:drop,vorticity:drop");
+    EXPECT_EQ(o.code, 0) << o.text();
+    const io::ParcelFileInfo info = io::read_info(folder.file(verb + ".vtkhdf"));
+    EXPECT_FALSE(info.schema.has("a/b"));
+    EXPECT_FALSE(info.schema.has("vorticity"));
+    EXPECT_TRUE(info.schema.has("B"));
+    const Outcome part = drops(verb, "part.npz", "x_vorticity:drop");
+    EXPECT_EQ(part.code, 2) << part.text();
+    EXPECT_TRUE(says(part, "merge together, as vorticity; allowed: vorticity:drop")) << part.text();
+    const Outcome fixed = drops(verb, "part.npz", "volume:drop");
+    EXPECT_EQ(fixed.code, 2) << fixed.text();
+    EXPECT_TRUE(says(fixed, "positions, volumes and ids, which stay")) << fixed.text();
+  }
+}
+
+TEST(ConvertFaults, csv_with_other_separators_than_commas_is_refused_by_what_separates) {
+  const Folder folder;
+  for (const auto& [separator, what] : {std::pair{';', "semicolons"}, std::pair{'\t', "tabs"}}) {
+    std::string text = "x_position;y_position;z_position;volume\n0,5;0,5;0,5;1,0\n";
+    std::replace(text.begin(), text.end(), ';', separator);
+    put(folder.file("a.csv"), text);
+    const Outcome o = run({"convert", folder.file("a.csv"), folder.file("a.npz"), "--ranks", "2"});
+    EXPECT_EQ(o.code, 3) << o.text();
+    EXPECT_TRUE(says(o, std::string(what) + " seem to separate the fields")) << o.text();
+  }
 }
 
 TEST(ConvertFaults, attributes_called_as_arrays_of_npz_are_refused_and_such_arrays_are_named) {

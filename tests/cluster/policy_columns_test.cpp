@@ -5,6 +5,7 @@
 
 #include "merganser/base/error.hpp"
 #include "tests/cluster/policy_step_runs.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace {
 
@@ -51,6 +52,19 @@ TEST_P(PolicyColumnsTest, phase_columns_whose_squares_overflow_are_refused) {
       EXPECT_THROW(clusterer.step(mine), InputError) << text;
     });
   compare(policy_parcels(PolicyCloud::uniform, 60, 2), policy_grid(), parse_policy("small:0.3, phase:ux*1e140"));
+}
+
+// What is missing is said by the name of the part that tells it, not by that of a column that nobody has written.
+TEST_P(PolicyColumnsTest, momentum_without_its_columns_names_the_part_that_tells_them) {
+  const Schema schema({{"volume", 1, Rule::sum, {"volume"}, "1"}, {"momentum_x", 1, Rule::mean, {"momentum_x"}, "1"}});
+  for (const char* text : {"conserve:momentum", "conserve:momentum+energy", "split:4, along:velocity"})
+    on_ranks(GetParam(), [&](comm::Transport& t) {
+      ClusterOptions options;
+      options.policy = parse_policy(text);
+      const std::string what = refusal<UsageError>(
+          [&] { static_cast<void>(Clusterer(t, even_blocks(policy_grid(), t.size()), schema, options)); });
+      EXPECT_NE(what.find("allowed: momentum:A+B+C"), std::string::npos) << text << ": " << what;
+    });
 }
 
 /// Returns parcels with the bits of integers in the columns of species, mass and flag.

@@ -15,6 +15,7 @@ struct OpenpmdCase {
   io::FileType type = io::FileType::f64;  ///< of position, momentum, weighting
   bool ids = true, mesh = true, weighting = true;
   bool unknown = false;          ///< a record "heat" that nobody knows
+  bool wide_weighting = false;   ///< weighting of two numbers for each particle
   bool short_record = false;     ///< momentum/z of one value less
   bool integer_offsets = false;  ///< positionOffset as an array of 32-bit integers, not of 64-bit ones
   double bad_position = 0;       ///< added to the position of electron 3
@@ -78,7 +79,10 @@ class OpenpmdMaker {
     meaning(at + "/positionOffset", at + "/positionOffset/x", 2, 0, 0);
     constant(at, "positionOffset", "y", count, 0, 2);
     constant(at, "positionOffset", "z", count, 1, 2);
-    if (c_.weighting) put(at, "weighting", "", weight, 1, 1, 1);
+    if (c_.wide_weighting)
+      file_.make_dataset(at + "/weighting", c_.type, std::array<std::int64_t, 2>{count, 2}, {});
+    else if (c_.weighting)
+      put(at, "weighting", "", weight, 1, 1, 1);
     for (const char* axis : {"x", "y", "z"}) {
       if (c_.short_record && *axis == 'z') momentum.pop_back();
       put(at, "momentum", axis, momentum, 1e-20, 0, 1);

@@ -288,7 +288,10 @@ TEST_F(OpenpmdFiles, faults_are_refused_by_name) {
   c = {};
   c.weighting = false;
   make_openpmd(folder.file("weight.h5"), c);
-  expect(refused("weight.h5"), "weighting");
+  expect(refused("weight.h5"), "has no record weighting");
+  c.wide_weighting = true;
+  make_openpmd(folder.file("wide.h5"), c);
+  expect(refused("wide.h5"), "has no weighting of a type and shape that is read");
   make_openpmd(folder.file("good.h5"), {});
   expect(refused("good.h5", "photons"), "no species photons");
   const auto bytes = std::filesystem::file_size(folder.file("good.h5"));

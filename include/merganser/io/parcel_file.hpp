@@ -93,6 +93,13 @@ void set_merge_step(FileMetadata& metadata, std::uint64_t step);
 ///         not suit the type
 void add_variables(const std::string& path, ParcelFileInfo& info, std::span<const VariableRule> rules);
 
+/// Removes attributes from `info.schema` that the file's format puts there, with their rules: read_parcels() then reads none of their
+/// variables. A name is that of an attribute, or of a variable of the file; of an attribute of several variables the names hold it or
+/// all of its variables. Names of something else do nothing. Local.
+/// @return the names that were found and those of the variables, ascending
+/// @throws UsageError for a part of an attribute's variables, or the attribute species of a file with several of them
+std::vector<std::string> drop_attributes(ParcelFileInfo& info, std::span<const std::string> names);
+
 /// Reads the parcels of a file, in slices of about equal size, one per rank. Collective; processes read in parallel,
 /// ranks that are threads of one process in turns. Every parcel is checked: finite, within the bounds of
 /// docs/parcel-files.md, inside the walls, recoverable B33; positions on periodic axes are wrapped. Ids are those of the

@@ -310,6 +310,11 @@ void write_parcels(const std::string& name, const Parcels& parcels, const Decomp
   if (from.format != FileFormat::epic && !parcels.schema().has("B"))
     throw InputError("cannot write " + path + " in EPIC's format: the parcels have no shapes B; allowed: " + path +
                      ":openpmd or " + path + ":vtkhdf");
+  for (const Column& column : list)
+    if (std::find(kBoxNames.begin(), kBoxNames.end(), column.name) != kBoxNames.end())
+      throw InputError(
+          "cannot write " + path + " in EPIC's format: the column " + column.name +
+          "; allowed: another name than start_index, xlo, xhi, ylo and yhi, which tell the blocks of ranks");
   list.push_back(id_column(metadata));
   const bool at_home = has_only_owned_parcels(parcels, decomposition, transport.rank());
   const bool with_boxes = transport.all_reduce(std::int64_t{at_home}, comm::Op::min) != 0;

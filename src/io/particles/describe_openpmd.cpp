@@ -168,14 +168,16 @@ Described describe_species(const hdf5::File& file, const std::string& at, const 
     }
     if (out.records.contains(record)) out.records[record].weighting = read_weighting(file, path);
   }
+  const auto refuse = [&](const std::string& path, const std::string& absent) {
+    const bool unread = std::find(out.unread.begin(), out.unread.end(), path) != out.unread.end();
+    const std::string read = path + " of a type and shape that is read; allowed: integers, floats of 32 or 64 bits";
+    throw InputError(file.path() + ": species " + name + " has no " + (unread ? read : absent));
+  };
   for (const char* axis : kAxisNames)
-    for (const char* part : {"_position", "_offset"})
-      if (!out.species.columns.contains(std::string(axis) + part))
-        throw InputError(file.path() + ": species " + name + " has no " +
-                         (std::string(part) == "_offset" ? "positionOffset/" : "position/") + axis +
-                         "; allowed: particles in three dimensions with both");
-  if (!out.species.columns.contains("volume"))
-    throw InputError(file.path() + ": species " + name + " has no record weighting, which is the volume of a parcel");
+    for (const std::string record : {"position", "positionOffset"})
+      if (!out.species.columns.contains(std::string(axis) + (record == "position" ? "_position" : "_offset")))
+        refuse(record + '/' + axis, record + '/' + axis + "; allowed: particles in three dimensions with both");
+  if (!out.species.columns.contains("volume")) refuse("weighting", "record weighting, which is the volume of a parcel");
   out.species.count = count;
   return out;
 }

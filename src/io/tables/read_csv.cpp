@@ -74,6 +74,17 @@ bool parse_field(std::string_view text, Field& field, Seen& seen) {
   return r.ec == std::errc() && r.ptr == end;
 }
 
+/// Checks that commas separate the names in the first line of a CSV file. @throws InputError for one name that semicolons, tabs or
+/// bars divide
+void check_separator(const std::string& path, const std::vector<std::string>& names) {
+  if (names.size() != 1) return;
+  constexpr std::array<std::pair<char, const char*>, 3> kOthers{{{';', "semicolons"}, {'\t', "tabs"}, {'|', "bars"}}};
+  for (const auto& [separator, what] : kOthers)
+    if (names.front().find(separator) != std::string::npos)
+      throw InputError(path + ": " + what +
+                       " seem to separate the fields of its first line; allowed: commas, and points in decimal numbers");
+}
+
 constexpr std::int64_t kPlaceEvery = 16384;  // rows, of which one has its place in the description
 
 /// Lines of a CSV file, one by one, with their numbers and places. Local.
@@ -117,6 +128,7 @@ class Lines {
                        std::to_string(kMaxColumns));
     std::vector<std::string> names;
     for (const std::string_view name : split_at(line, ',')) names.emplace_back(plain_field(name));
+    check_separator(path_, names);
     return names;
   }
   /// Returns true for a line that is none of the table: blank, where a row has several fields.

@@ -61,6 +61,10 @@ TableFile describe_npy(const std::string& path) {
   std::uint64_t at = 0;
   for (const NpyField& f : *fields) {
     const std::optional<FileType> type = parse_npy_type(f.type);
+    if (!type && f.name.empty() && f.type.starts_with("|V"))
+      throw InputError(path + ": " + f.type.substr(2) +
+                       " bytes of padding between its fields; allowed: fields side by side, as NumPy's "
+                       "numpy.lib.recfunctions.repack_fields makes them");
     if (!type)
       throw InputError(path + ": " + f.name + " is of type " + f.type +
                        "; allowed: numbers in this machine's byte order");
