@@ -96,14 +96,15 @@ TEST(ConvertFaults, names_that_an_epic_file_or_a_rule_cannot_have_are_refused_wi
 // What the file itself tells a rule for can be left out too, and the advice of a message works when it is followed.
 TEST(ConvertFaults, columns_whose_rule_the_file_tells_can_be_dropped) {
   const Folder folder;
-  write_small(folder.file("in.nc"), {"a/b"});
-  ASSERT_EQ(run({"convert", folder.file("in.nc"), folder.file("a.npz"), "--attribute", "a/b:mean"}).code, 0);
-  const Outcome refused = run({"convert", folder.file("a.npz"), folder.file("b.vtkhdf")});
+  write_small(folder.file("in.nc"), {"heat"});
+  ASSERT_EQ(run({"convert", folder.file("in.nc"), folder.file("a.vtu"), "--attribute", "heat:mean"}).code, 0);
+  put(folder.file("a.vtu"), replaced(read_bytes(folder.file("a.vtu")), "\"heat\"", "\"a/b\""));
+  const Outcome refused = run({"convert", folder.file("a.vtu"), folder.file("b.vtkhdf")});
   EXPECT_EQ(refused.code, 3) << refused.text();
   EXPECT_TRUE(says(refused, "or drop")) << refused.text();
   const auto drops = [&](const std::string& verb, const std::string& to, const std::string& names) {
-    if (verb == "convert") return run({verb, folder.file("a.npz"), folder.file(to), "--attribute", names});
-    return run({verb, folder.file("a.npz"), "-o", folder.file(to), "--attribute", names});
+    if (verb == "convert") return run({verb, folder.file("a.vtu"), folder.file(to), "--attribute", names});
+    return run({verb, folder.file("a.vtu"), "-o", folder.file(to), "--attribute", names});
   };
   for (const std::string verb : {"convert", "cluster"}) {
     const Outcome o = drops(verb, verb + ".vtkhdf", "a/b:drop,vorticity:drop");

@@ -16,6 +16,7 @@ struct OpenpmdCase {
   bool ids = true, mesh = true, weighting = true;
   bool unknown = false;          ///< a record "heat" that nobody knows
   bool wide_weighting = false;   ///< weighting of two numbers for each particle
+  bool units = true;             ///< unitSI of id, and timeUnitSI
   bool short_record = false;     ///< momentum/z of one value less
   bool integer_offsets = false;  ///< positionOffset as an array of 32-bit integers, not of 64-bit ones
   double bad_position = 0;       ///< added to the position of electron 3
@@ -40,7 +41,7 @@ class OpenpmdMaker {
     const std::string it = "/data/7";
     file_.put(it, "time", std::array<double, 1>{2}, false);
     file_.put(it, "dt", std::array<double, 1>{0.5}, false);
-    file_.put(it, "timeUnitSI", std::array<double, 1>{0.25}, false);
+    if (c_.units) file_.put(it, "timeUnitSI", std::array<double, 1>{0.25}, false);
     if (!c_.mesh) return;
     const std::string e = it + "/meshes/E";
     file_.make_dataset(e + "/x", io::FileType::f32, std::array<std::int64_t, 3>{4, 8, 16}, {});
@@ -102,7 +103,7 @@ class OpenpmdMaker {
     file_.put(record, "timeOffset", std::array<double, 1>{0}, false);
     file_.put(record, "macroWeighted", io::FileType::u32, one(macro), false);
     file_.put(record, "weightingPower", std::array<double, 1>{power}, false);
-    file_.put(component, "unitSI", std::array<double, 1>{unit}, false);
+    if (c_.units || !record.ends_with("/id")) file_.put(component, "unitSI", std::array<double, 1>{unit}, false);
   }
   void put(const std::string& at, const std::string& record, const std::string& component,
            const std::vector<double>& values, double unit, int macro, double power) {

@@ -218,6 +218,22 @@ TEST_F(OpenpmdFiles, meshes_tell_box_cells_and_boundaries) {
   EXPECT_FALSE(io::read_info(folder.file("c.h5")).says_periodic);
 }
 
+// Units are not assumed without a word.
+TEST_F(OpenpmdFiles, units_that_are_missing_are_named) {
+  const Folder folder;
+  OpenpmdCase c;
+  make_openpmd(folder.file("a.h5"), c);
+  for (const std::string& note : io::read_info(folder.file("a.h5")).notes)
+    EXPECT_EQ(note.find("SI"), std::string::npos) << note;
+  c.units = false;
+  make_openpmd(folder.file("b.h5"), c);
+  const io::ParcelFileInfo info = io::read_info(folder.file("b.h5"), "ions");
+  EXPECT_EQ(info.time, 2);
+  const auto said = [&](const std::string& note) { return std::count(info.notes.begin(), info.notes.end(), note); };
+  EXPECT_EQ(said("no unitSI of ions/id: these count as in SI units"), 1);
+  EXPECT_EQ(said("no timeUnitSI of /data/7: its time counts as in seconds"), 1);
+}
+
 TEST_F(OpenpmdFiles, ids_whose_highest_bit_is_a_mark_are_read_and_written) {
   const Folder folder;
   OpenpmdCase c;

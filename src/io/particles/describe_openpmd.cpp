@@ -8,6 +8,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/io/data_file.hpp"
+#include "src/io/particles/openpmd_records.hpp"
 #include "src/io/particles/particle_file.hpp"
 
 namespace merganser::io {
@@ -58,6 +59,9 @@ void find_iteration(const hdf5::File& file, ParcelFileInfo& info) {
   const std::vector<double> time = file.numbers(source.iteration, "time");
   const std::vector<double> unit = file.numbers(source.iteration, "timeUnitSI");
   if (time.size() == 1) info.time = time[0] * (unit.size() == 1 ? unit[0] : 1);
+  if (time.size() != 1) info.notes.push_back("no time of " + source.iteration + ": it counts as 0");
+  if (unit.size() != 1)
+    info.notes.push_back("no timeUnitSI of " + source.iteration + ": its time counts as in seconds");
   if (!std::isfinite(info.time)) throw InputError(file.path() + ": the time of " + source.iteration + " is not finite");
   source.particles = joined_path(source.iteration, root_text(file, "particlesPath"));
   const std::vector<std::string> meshes = file.texts("/", "meshesPath");
@@ -94,21 +98,6 @@ std::optional<Component> read_component(const hdf5::File& file, const std::strin
   return out;
 }
 
-/// How the values of a record combine when particles merge, by the extension ED-PIC.
-enum class Weighting {
-  unknown,   ///< the attributes are missing, or combine otherwise
-  single,    ///< of one real particle: the mean by weight
-  together,  ///< of all real particles that one stands for: the sum
-};
-/// Reads macroWeighted and weightingPower of a record.
-Weighting read_weighting(const hdf5::File& file, const std::string& record) {
-  const std::vector<double> macro = file.numbers(record, "macroWeighted");
-  const std::vector<double> power = file.numbers(record, "weightingPower");
-  if (macro.size() != 1 || power.size() != 1) return Weighting::unknown;
-  if (macro[0] == 0) return Weighting::single;
-  return macro[0] == 1 && power[0] == 1 ? Weighting::together : Weighting::unknown;
-}
-
 /// Record of a species that was found: its components by column, and what it says of merging.
 struct Record {
   Weighting weighting = Weighting::unknown;
@@ -122,6 +111,7 @@ struct Described {
   std::map<std::string, Record> records;
   std::map<std::string, std::string> paths;  ///< by column: path below the species
   std::vector<std::string> unread;           ///< records without numbers over the particles
+  std::vector<std::string> without_unit;     ///< components without unitSI
 };
 
 /// Returns the column of the parcels for a component of a record: EPIC's names where they are meant, else "record_component".
@@ -148,6 +138,7 @@ Described describe_species(const hdf5::File& file, const std::string& at, const 
       throw InputError(file.path() + ": " + at + '/' + path + " has " + std::to_string(length) +
                        " values, records before it " + std::to_string(count) + "; truncated or damaged");
     count = length;
+    if (file.numbers(found->at, "unitSI").size() != 1) out.without_unit.push_back(name + '/' + path);
     const std::string column = column_name(record, component);
     if (!out.species.columns.emplace(column, *found).second)
       throw InputError(file.path() + ": species " + name + ": two records become the column " + column);
@@ -424,6 +415,8 @@ ParticleFile describe_openpmd(const hdf5::File& file, const std::string& species
   describe_ids(file, all, out);
   describe_positions(all, info.metadata);
   for (Described& d : all) {
+    if (!d.without_unit.empty())
+      info.notes.push_back("no unitSI of " + joined(d.without_unit) + ": these count as in SI units");
     info.parcels += d.species.count;
     out.species.push_back(std::move(d.species));
   }

@@ -74,4 +74,13 @@ Rule rule_of(const Column& column, const Schema& schema) {
   return of == nullptr ? Rule::centre : of->rule;
 }
 
+// Weighting by macroWeighted and weightingPower; what ED-PIC has no use for is unknown.
+Weighting read_weighting(const hdf5::File& file, const std::string& record) {
+  const std::vector<double> macro = file.numbers(record, "macroWeighted");
+  const std::vector<double> power = file.numbers(record, "weightingPower");
+  if (macro.size() != 1 || power.size() != 1) return Weighting::unknown;
+  if (macro[0] == 0) return Weighting::single;
+  return macro[0] == 1 && power[0] == 1 ? Weighting::together : Weighting::unknown;
+}
+
 }  // namespace merganser::io

@@ -5,6 +5,7 @@
 
 #include "merganser/parcels/parcels.hpp"
 #include "src/io/columns.hpp"
+#include "src/io/particles/hdf5_file.hpp"
 
 namespace merganser::io {
 
@@ -22,6 +23,15 @@ struct RecordMeaning {
   bool macro_weighted = false;        ///< macroWeighted: of all real particles of one that the file has
   double weighting_power = 0;         ///< weightingPower: of the weight, to go from one to all
 };
+/// How the values of a record combine when particles merge, by the extension ED-PIC.
+enum class Weighting {
+  unknown,   ///< the attributes are missing, or combine otherwise
+  single,    ///< of one real particle: the mean by weight
+  together,  ///< of all real particles that one stands for: the sum
+};
+/// Reads macroWeighted and weightingPower of an openPMD record.
+[[nodiscard]] Weighting read_weighting(const hdf5::File& file, const std::string& record);
+
 /// Returns the attributes of a record of ours by its name and the rule by which it merges.
 [[nodiscard]] RecordMeaning meaning_of(const std::string& record, Rule rule);
 /// Returns the merge rule of the attribute that a column is a component of; sum for the volume, centre for ids.
