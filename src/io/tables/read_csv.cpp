@@ -81,8 +81,9 @@ void check_separator(const std::string& path, const std::vector<std::string>& na
   constexpr std::array<std::pair<char, const char*>, 3> kOthers{{{';', "semicolons"}, {'\t', "tabs"}, {'|', "bars"}}};
   for (const auto& [separator, what] : kOthers)
     if (names.front().find(separator) != std::string::npos)
-      throw InputError(path + ": " + what +
-                       " seem to separate the fields of its first line; allowed: commas, and points in decimal numbers");
+      throw InputError(
+          path + ": " + what +
+          " seem to separate the fields of its first line; allowed: commas, and points in decimal numbers");
 }
 
 constexpr std::int64_t kPlaceEvery = 16384;  // rows, of which one has its place in the description

@@ -53,8 +53,9 @@ std::string name_in_file(const FileMetadata& metadata, const std::string& column
   for (const ColumnName& c : metadata.csv_names)
     if (c.column == column) name = c.name;
   if (name.empty() || name.find_first_of(",\"\r\n") != std::string::npos || name.front() == ' ' || name.back() == ' ')
-    throw InputError("cannot write the column \"" + name +
-                     "\" as CSV; allowed: names without comma, quotation mark, line end and blanks at their ends, or drop");
+    throw InputError(
+        "cannot write the column \"" + name +
+        "\" as CSV; allowed: names without comma, quotation mark, line end and blanks at their ends, or drop");
   return name;
 }
 
