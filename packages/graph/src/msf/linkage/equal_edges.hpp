@@ -177,15 +177,13 @@ class EqualEdges {
   std::vector<std::uint32_t> place_;     ///< by position: place of the point in that order
   std::vector<std::uint32_t> order_;     ///< by position, the order of the boxes: the point
   std::vector<std::uint32_t> position_;  ///< by point: its position
-  std::vector<std::uint32_t>
-      rank_;                  ///< by position: number of points that were visited before; kNone: it is not visited
-  std::uint32_t visits_ = 0;  ///< number of points that have been visited
+  std::vector<std::uint32_t> rank_;      ///< by position: number of points visited before; kNone: not visited
+  std::uint32_t visits_ = 0;             ///< number of points that have been visited
   std::vector<std::uint8_t> taken_;  ///< by position: 1: visited, that is in the tree of Prim's algorithm, or settled
-  std::vector<std::uint32_t>
-      unvisited_;  ///< by place: itself, or of a visited point a later place, up to the next unvisited one
-  std::vector<std::uint32_t> leaf_;     ///< by position / kLeaf: the leaf of the tree of boxes
-  std::vector<Node> nodes_;             ///< tree of boxes, depth first
-  std::vector<double> bounds_;          ///< by node: lower, then upper corner of the box
+  std::vector<std::uint32_t> unvisited_;  ///< by place: itself; of a visited point a later place, see next_unvisited()
+  std::vector<std::uint32_t> leaf_;       ///< by position / kLeaf: the leaf of the tree of boxes
+  std::vector<Node> nodes_;               ///< tree of boxes, depth first
+  std::vector<double> bounds_;            ///< by node: lower, then upper corner of the box
   std::vector<double> data_;            ///< coordinates in the order of the boxes, in groups of 8 points, axis by axis
   nearest::PairPoints pairs_;           ///< view of data_ for nearest::pair_distances()
   std::vector<std::uint32_t> members_;  ///< result of in_order_of_visits()

@@ -5,6 +5,7 @@ namespace merganser::msf {
 
 // The tree of maxima over the weights, with equal ones joined (a Cartesian tree), by a stack of clusters of descending heights.
 NestedClusters::NestedClusters(std::span<const GrownEdge> grown) : around_(grown.size() + 1, kNone) {
+  clusters_.reserve(grown.size());  // memory is taken once; what is not written takes none
   std::vector<std::uint32_t> open;  // clusters that may still gain points, the smallest last
   std::uint32_t begin = 0;  // the part that ends at the current place: its first place, and where its parent is noted
   std::uint32_t part = kNone;  // its number; kNone: it is one point
