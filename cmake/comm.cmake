@@ -59,6 +59,9 @@ endfunction()
 
 # merganser_backend_table(): adds the backends whose required library is found, and generates the table of them.
 function(merganser_backend_table)
+  if(TARGET merganser_comm_taken)
+    return()
+  endif()
   set(folder ${PROJECT_SOURCE_DIR}/src/comm/backends)
   file(GLOB models CONFIGURE_DEPENDS ${folder}/*.cpp)
   list(FILTER models EXCLUDE REGEX "/threads.cpp$")

@@ -1,6 +1,9 @@
 # Benchmark kernels of this build: one file per family in src/kernels/families/, whose first line names the library that it
 # requires, as those of backends do (comm.cmake).
 function(merganser_kernel_table)
+  if(TARGET merganser_kernels_taken)
+    return()
+  endif()
   set(folder ${PROJECT_SOURCE_DIR}/src/kernels/families)
   file(GLOB families CONFIGURE_DEPENDS ${folder}/*.cpp)
   set(declarations "")

@@ -66,6 +66,9 @@ endfunction()
 
 # merganser_without(module folder): removes the sources in one folder of a module from its library.
 function(merganser_without module folder)
+  if(TARGET merganser_${module}_taken)  # the other build has chosen its sources
+    return()
+  endif()
   get_target_property(sources merganser_${module} SOURCES)
   list(FILTER sources EXCLUDE REGEX "/src/${module}/${folder}/")
   set_property(TARGET merganser_${module} PROPERTY SOURCES ${sources})
@@ -115,6 +118,9 @@ function(merganser_link module)
   get_target_property(type merganser_${module} TYPE)
   if(NOT type STREQUAL "INTERFACE_LIBRARY")
     target_link_libraries(merganser_${module} PRIVATE ${ARGN})
+    if(TARGET merganser_${module}_taken)  # after the archive that calls them
+      target_link_libraries(merganser_${module}_taken INTERFACE ${ARGN})
+    endif()
   endif()
 endfunction()
 

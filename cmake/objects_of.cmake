@@ -1,7 +1,7 @@
 # Reuse of compiled objects by several builds. MERGANSER_OBJECTS_OF names a build of the same sources by the same compiler, and
 # MERGANSER_TAKE the targets that are linked from there instead of being compiled again:
-#   modules    archives of all modules whose files are the same in both: not comm, kernels and io, nor graphs if one lacks a library of
-#              graph files that the other has
+#   modules    archives of all modules whose files are the same in both: not comm, kernels and io, unless MERGANSER_MPI, _SHMEM and
+#              _NETCDF are equal, nor graphs if one lacks a library of graph files that the other has
 #   MODULE...  archives of these modules alone
 #   apps       the command
 #   tests      the programs of tests, which then run over modules of this build
@@ -17,11 +17,12 @@ if(MERGANSER_OBJECTS_OF)
   endif()
   set(keys CMAKE_HOME_DIRECTORY CMAKE_CXX_COMPILER MERGANSER_COVERAGE MERGANSER_SIMULATED)
   set(flags CMAKE_BUILD_TYPE CMAKE_CXX_FLAGS MERGANSER_SANITIZE)
+  set(libraries MERGANSER_MPI MERGANSER_SHMEM MERGANSER_NETCDF)
   set(optional MERGANSER_ZLIB MERGANSER_BZIP2 MERGANSER_LZMA MERGANSER_ZSTD MERGANSER_EXPAT)
   if(NOT MERGANSER_SANITIZE)
     list(APPEND keys ${flags})
   endif()
-  load_cache(${MERGANSER_OBJECTS_OF} READ_WITH_PREFIX other_ ${keys} ${flags} ${optional})
+  load_cache(${MERGANSER_OBJECTS_OF} READ_WITH_PREFIX other_ ${keys} ${flags} ${libraries} ${optional})
   set(CMAKE_HOME_DIRECTORY ${CMAKE_SOURCE_DIR})
   foreach(key IN LISTS keys)
     set(here "${${key}}")
@@ -38,6 +39,15 @@ if(MERGANSER_OBJECTS_OF)
   if(MERGANSER_SANITIZE AND other_MERGANSER_SANITIZE)
     message(FATAL_ERROR "MERGANSER_OBJECTS_OF is ${MERGANSER_OBJECTS_OF}, where MERGANSER_SANITIZE is "
                         "\"${other_MERGANSER_SANITIZE}\"; allowed: a build without a sanitizer")
+  endif()
+  set(merganser_same_libraries ON)
+  foreach(key IN LISTS libraries)
+    if(NOT "${${key}}" STREQUAL "${other_${key}}")
+      set(merganser_same_libraries OFF)
+    endif()
+  endforeach()
+  if(merganser_same_libraries AND NOT MERGANSER_SANITIZE)
+    set(merganser_modules_of_their_own "")
   endif()
   foreach(key IN LISTS optional)
     if(NOT "${${key}}" STREQUAL "${other_${key}}")
@@ -69,6 +79,24 @@ function(merganser_taken_module name variable)
                         "in which the target merganser_modules is built")
   endif()
   set(${variable} ${archive} PARENT_SCOPE)
+endfunction()
+
+# merganser_check_libraries(): writes which libraries this build has found, for builds that take objects, and refuses to take
+# modules that call them from a build that has found others.
+function(merganser_check_libraries)
+  set(here "MPI: ${MPI_C_LIBRARIES}; OpenSHMEM: ${OpenSHMEM_LIBRARY}; NetCDF: ${NetCDF_LIBRARY}")
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/libraries.txt CONTENT "${here}" @ONLY)
+  if(NOT TARGET merganser_comm_taken AND NOT TARGET merganser_kernels_taken AND NOT TARGET merganser_io_taken)
+    return()
+  endif()
+  set(there "nothing that it tells")
+  if(EXISTS ${MERGANSER_OBJECTS_OF}/libraries.txt)
+    file(READ ${MERGANSER_OBJECTS_OF}/libraries.txt there)
+  endif()
+  if(NOT here STREQUAL there)
+    message(FATAL_ERROR "MERGANSER_OBJECTS_OF is ${MERGANSER_OBJECTS_OF}, which has found ${there}; allowed: a build that has found "
+                        "what is found here, ${here}, or one with another MERGANSER_MPI, MERGANSER_SHMEM or MERGANSER_NETCDF")
+  endif()
 endfunction()
 
 # merganser_objects(target): writes the list of objects of a program to the build folder, for builds that take them.

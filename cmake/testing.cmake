@@ -5,7 +5,8 @@
 # Adds name.cpp of the current folder to the program of its module, tests/test_<module>, and registers `test_<module> name`: once as
 # a plain process (not with NO_PLAIN), where ranks are threads, and with RANKS under the launcher for every number N of ranks, over
 # every model of processes. One launch, the test module/processes.N, runs all files of the module that have N in RANKS: starting
-# processes, and ending MPI and OpenSHMEM, takes longer than most files. ALONE: in a program of its own, tests/test_module_name,
+# processes, and ending MPI and OpenSHMEM, takes longer than most files. On 2 ranks it tests all models; on another number every second
+# one, which are the others on 3 and 7 than on 1 and 4, and module/processes.N.rest, labelled long, the remaining ones. ALONE: in a program of its own, tests/test_module_name,
 # since it replaces a function of the whole program.
 find_package(GTest REQUIRED)
 find_path(RAPIDCHECK_INCLUDE_DIR rapidcheck.h)
@@ -84,8 +85,12 @@ function(merganser_launched_test name ranks)
     set(arg_TIMEOUT ${merganser_limit})
   endif()
   add_test(NAME ${name} COMMAND ${MERGANSER_LAUNCHER} ${ranks} ${MPIEXEC_PREFLAGS} ${arg_COMMAND})
+  set(models MERGANSER_TEST_MODELS=processes)
+  if(arg_ENVIRONMENT MATCHES "MERGANSER_TEST_MODELS=")
+    set(models "")
+  endif()
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${ranks}
-    ENVIRONMENT "${MERGANSER_LAUNCHER_ENVIRONMENT};MERGANSER_TEST_MODELS=processes;${arg_ENVIRONMENT}")
+    ENVIRONMENT "${MERGANSER_LAUNCHER_ENVIRONMENT};${models};${arg_ENVIRONMENT}")
   merganser_order(${name} ${arg_LABELS})
 endfunction()
 
@@ -150,7 +155,8 @@ function(merganser_add_test path)
 endfunction()
 
 # merganser_launch_files(prefix target ranks): registers prefix/processes.N, or prefix.N for a file that is ALONE: one launch of
-# the program of a module on N ranks, with all of its files that are to run on as many.
+# the program of a module on N ranks, with all of its files that are to run on as many. Unless N is 2 a second one, with .rest at its end,
+# has every second model (merganser_add_test).
 function(merganser_launch_files prefix target n)
   get_property(files GLOBAL PROPERTY MERGANSER_LAUNCHED_${target}_${n})
   set(name ${prefix}/processes.${n})
@@ -158,8 +164,20 @@ function(merganser_launch_files prefix target n)
     set(name ${prefix}.${n})
   endif()
   string(REGEX REPLACE "/.*" "" module ${prefix})
-  merganser_launched_test(${name} ${n} COMMAND $<TARGET_FILE:${target}> ${files} TIMEOUT ${merganser_long_limit}
-                          LABELS ${module} fast processes)
+  set(half 0)
+  set(rest 1)
+  if(n EQUAL 3 OR n EQUAL 7)
+    set(half 1)
+    set(rest 0)
+  endif()
+  set(command COMMAND $<TARGET_FILE:${target}> ${files} TIMEOUT ${merganser_long_limit})
+  if(n EQUAL 2)
+    merganser_launched_test(${name} ${n} ${command} LABELS ${module} fast processes)
+    return()
+  endif()
+  merganser_launched_test(${name} ${n} ${command} LABELS ${module} fast processes ENVIRONMENT MERGANSER_TEST_MODELS=processes/${half})
+  merganser_launched_test(${name}.rest ${n} ${command} LABELS ${module} long processes
+                          ENVIRONMENT MERGANSER_TEST_MODELS=processes/${rest})
 endfunction()
 
 # merganser_refused_test(module/name): adds a test that calls which must not compile do not. name.cpp of the current folder is

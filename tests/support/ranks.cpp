@@ -14,9 +14,26 @@
 namespace merganser::test {
 namespace {
 
-bool over_processes() {
+/// MERGANSER_TEST_MODELS: "processes", "processes/0" or "processes/1"; empty if it is not set.
+std::string wanted_models() {
   const char* models = std::getenv("MERGANSER_TEST_MODELS");
-  return comm::launched() || (models != nullptr && std::string(models) == "processes");
+  return models == nullptr ? "" : models;
+}
+
+bool over_processes() { return comm::launched() || wanted_models().rfind("processes", 0) == 0; }
+
+/// Names of the models of processes that the launch tests: every second one with "processes/0" or "processes/1". A library with only one
+/// has it in both halves.
+std::vector<std::string> models_of_processes() {
+  std::vector<std::string> names;
+  for (const auto& backend : comm::backends()) {
+    if (backend.processes) names.emplace_back(backend.name);
+  }
+  const std::string wanted = wanted_models();
+  if (names.size() < 2 || wanted.find('/') == std::string::npos) return names;
+  std::vector<std::string> half;
+  for (std::size_t i = wanted.back() == '0' ? 0 : 1; i < names.size(); i += 2) half.push_back(names[i]);
+  return half;
 }
 
 bool in_first_part(const std::string& parts, int rank, int size) {
@@ -45,9 +62,7 @@ std::vector<Setup> setups(const std::vector<std::string>& decorators, const std:
   if (!over_processes()) lists.insert(lists.end(), more.begin(), more.end());
   for (const auto& decorator : lists) {
     if (over_processes()) {
-      for (const auto& backend : comm::backends()) {
-        if (backend.processes) all.push_back({std::string(backend.name), comm::launcher_world().size, decorator});
-      }
+      for (const auto& model : models_of_processes()) all.push_back({model, comm::launcher_world().size, decorator});
       continue;
     }
     const char* numbers = std::getenv("MERGANSER_TEST_RANKS");
