@@ -13,6 +13,7 @@
 #include "merganser/base/detail/highway.hpp"
 #include "merganser/parcels/detail/ellipsoid.hpp"
 #include "src/flow/fused.hpp"
+#include "src/flow/groups.hpp"
 #include "src/flow/kernels.hpp"
 #include "src/flow/weights.hpp"
 
@@ -70,55 +71,6 @@ HWY_INLINE void read_flow(const double* flow, const Weights& weights, std::size_
     add_points(flow + part, weights, 2, lane, corners, far);
     for (std::size_t p = 0; p < kParts; ++p)
       hn::Store(hn::Mul(set(0.25), hn::Add(near[p], far[p])), D(), mean + part + p * kLanes);
-  }
-}
-
-// Parcels are advanced four at a time, or as many as there are lanes: their rows are transposed into lanes and back.
-using G = hn::CappedTag<double, 4>;
-using W = hn::Vec<G>;
-constexpr std::size_t kGroup = hn::MaxLanes(G());
-
-/// Transposes a square block: lane j of vector i becomes lane i of vector j.
-HWY_INLINE void transpose([[maybe_unused]] W (&m)[kGroup]) {
-#if HWY_TARGET != HWY_SCALAR
-  const G d;
-  const W low = hn::InterleaveLower(d, m[0], m[1]);
-  const W high = hn::InterleaveUpper(d, m[0], m[1]);
-  if constexpr (kGroup == 4) {
-    const W low2 = hn::InterleaveLower(d, m[kGroup - 2], m[kGroup - 1]);
-    const W high2 = hn::InterleaveUpper(d, m[kGroup - 2], m[kGroup - 1]);
-    m[0] = hn::ConcatLowerLower(d, low2, low);
-    m[1] = hn::ConcatLowerLower(d, high2, high);
-    m[kGroup - 2] = hn::ConcatUpperUpper(d, low2, low);
-    m[kGroup - 1] = hn::ConcatUpperUpper(d, high2, high);
-  } else {
-    m[0] = low;
-    m[1] = high;
-  }
-#endif
-}
-
-/// Four adjacent numbers of the parcels of a group, one vector of lanes for each.
-struct Four {
-  W v[4];
-};
-
-/// Loads the numbers at .. at + 3 of the rows of a group.
-HWY_INLINE void load_four(double* const (&rows)[kGroup], std::size_t at, Four& to) {
-  for (std::size_t block = 0; block < 4; block += kGroup) {
-    W m[kGroup];
-    for (std::size_t i = 0; i < kGroup; ++i) m[i] = hn::LoadU(G(), rows[i] + at + block);
-    transpose(m);
-    for (std::size_t i = 0; i < kGroup; ++i) to.v[block + i] = m[i];
-  }
-}
-/// Stores the numbers at .. at + 3 of the rows of a group.
-HWY_INLINE void store_four(const Four& from, std::size_t at, double* const (&rows)[kGroup]) {
-  for (std::size_t block = 0; block < 4; block += kGroup) {
-    W m[kGroup];
-    for (std::size_t i = 0; i < kGroup; ++i) m[i] = from.v[block + i];
-    transpose(m);
-    for (std::size_t i = 0; i < kGroup; ++i) hn::StoreU(m[i], G(), rows[i] + at + block);
   }
 }
 
@@ -240,8 +192,12 @@ HWY_INLINE void advance_all(Site* sites, double* rows, const ParcelRange& run, c
   alignas(64) double mean[kBatch][FlowFields::width];
   for (std::size_t place = run.begin; place < run.end; place += kBatch) {
     const Batch& batch = run.batches[place / kBatch];
-    for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D()))
-      weigh_points(batch, layout_origin(cells, steps), steps, k, Unscaled(), weights);
+    for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) {
+      Vector points[4];
+      compute_points(batch, k, points);
+      for (std::size_t point = 0; point < 4; ++point)
+        weigh(points[point], layout_origin(cells, steps), steps, StoreWeights{weights, point, k});
+    }
     // The last batch is filled up with the last parcel.
     const std::size_t count = std::min(kBatch, run.end - place);
     for (std::size_t lane = 0; lane < (count + kGroup - 1) / kGroup * kGroup; ++lane) {
@@ -280,7 +236,7 @@ HWY_INLINE void for_centres(const Site* sites, const ParcelRange& run, const Cel
   for (std::size_t place = run.begin; place < run.end; place += kBatch) {
     const Batch& batch = run.batches[place / kBatch];
     for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D()))
-      weigh(load(batch.centre, k), layout_origin(cells, steps), steps, {0, k}, Unscaled(), weights);
+      weigh(load(batch.centre, k), layout_origin(cells, steps), steps, StoreWeights{weights, 0, k});
     const std::size_t count = std::min(kBatch, run.end - place);
     for (std::size_t lane = 0; lane < count; ++lane)
       __builtin_prefetch(sites + run.order[std::min(place + lane + kAhead, run.placed - 1)], 1);
