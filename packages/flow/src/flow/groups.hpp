@@ -46,7 +46,8 @@ struct Four {
 };
 
 /// Loads the numbers at .. at + 3 of the rows of a group.
-HWY_INLINE void load_four(double* const (&rows)[kGroup], std::size_t at, Four& to) {
+template <class T>
+HWY_INLINE void load_four(T* const (&rows)[kGroup], std::size_t at, Four& to) {
   for (std::size_t block = 0; block < 4; block += kGroup) {
     W m[kGroup];
     for (std::size_t i = 0; i < kGroup; ++i) m[i] = hn::LoadU(G(), rows[i] + at + block);
@@ -63,6 +64,52 @@ HWY_INLINE void store_four(const Four& from, std::size_t at, double* const (&row
     for (std::size_t i = 0; i < kGroup; ++i) hn::StoreU(m[i], G(), rows[i] + at + block);
   }
 }
+
+#if HWY_TARGET == HWY_SCALAR
+/// Loads the numbers at and at + 1 of the rows of a group.
+template <class T>
+HWY_INLINE void load_two(T* const (&rows)[kGroup], std::size_t at, W (&to)[2]) {
+  for (std::size_t c = 0; c < 2; ++c) to[c] = hn::LoadU(G(), rows[0] + at + c);
+}
+/// Stores the numbers at and at + 1 of the rows of a group.
+HWY_INLINE void store_two(const W (&from)[2], std::size_t at, double* const (&rows)[kGroup]) {
+  for (std::size_t c = 0; c < 2; ++c) hn::StoreU(from[c], G(), rows[0] + at + c);
+}
+#else
+/// Loads the numbers at and at + 1 of the rows of a group.
+template <class T>
+HWY_INLINE void load_two(T* const (&rows)[kGroup], std::size_t at, W (&to)[2]) {
+  const G d;
+  const hn::CappedTag<double, 2> pair;
+  if constexpr (kGroup == 4) {
+    const W even = hn::Combine(d, hn::LoadU(pair, rows[kGroup - 2] + at), hn::LoadU(pair, rows[0] + at));
+    const W odd = hn::Combine(d, hn::LoadU(pair, rows[kGroup - 1] + at), hn::LoadU(pair, rows[1] + at));
+    to[0] = hn::InterleaveLower(d, even, odd);
+    to[1] = hn::InterleaveUpper(d, even, odd);
+  } else {
+    const W even = hn::LoadU(d, rows[0] + at);
+    const W odd = hn::LoadU(d, rows[1] + at);
+    to[0] = hn::InterleaveLower(d, even, odd);
+    to[1] = hn::InterleaveUpper(d, even, odd);
+  }
+}
+/// Stores the numbers at and at + 1 of the rows of a group.
+HWY_INLINE void store_two(const W (&from)[2], std::size_t at, double* const (&rows)[kGroup]) {
+  const G d;
+  const hn::Half<G> half;
+  const W even = hn::InterleaveLower(d, from[0], from[1]);
+  const W odd = hn::InterleaveUpper(d, from[0], from[1]);
+  if constexpr (kGroup == 4) {
+    hn::StoreU(hn::LowerHalf(half, even), half, rows[0] + at);
+    hn::StoreU(hn::LowerHalf(half, odd), half, rows[1] + at);
+    hn::StoreU(hn::UpperHalf(half, even), half, rows[kGroup - 2] + at);
+    hn::StoreU(hn::UpperHalf(half, odd), half, rows[kGroup - 1] + at);
+  } else {
+    hn::StoreU(even, d, rows[0] + at);
+    hn::StoreU(odd, d, rows[1] + at);
+  }
+}
+#endif
 
 }  // namespace merganser::flow::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

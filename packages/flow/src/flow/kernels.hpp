@@ -33,6 +33,7 @@ struct alignas(64) Weights {
 struct Cells {
   double lower[3];    ///< lower corner of the box, m
   double spacing[3];  ///< edges of a cell, m
+  double inverse[3];  ///< 1 / spacing, 1/m
   double all[3];      ///< number of cells of the whole grid
   double first[3];    ///< index of the rank's first cell
   double own[3];      ///< number of the rank's cells

@@ -103,12 +103,12 @@ HWY_INLINE W group_b33(const W (&b)[5], W volume) {
   return hn::Load(d, entry[0]);
 }
 
-/// Computes the rates of B11 B12 B13 B22 B23 of a group, dB/dt = S B + B S^T, S the velocity gradient: f[3 .. 10] is u_x .. w_y.
-HWY_INLINE void shape_rates(const W (&f)[16], const W (&b)[5], W b33, W (&rate)[5]) {
+/// Computes the rates of B11 B12 B13 B22 B23 of a group, dB/dt = S B + B S^T, S the velocity gradient: u_x .. w_y.
+HWY_INLINE void shape_rates(const W (&f)[8], const W (&b)[5], W b33, W (&rate)[5]) {
   const W two = hn::Set(G(), 2);
-  const W u_x = f[FlowFields::u_x], u_y = f[FlowFields::u_y], u_z = f[FlowFields::u_z];
-  const W v_x = f[FlowFields::v_x], v_y = f[FlowFields::v_y], v_z = f[FlowFields::v_z];
-  const W w_x = f[FlowFields::w_x], w_y = f[FlowFields::w_y];
+  const W u_x = f[0], u_y = f[1], u_z = f[2];
+  const W v_x = f[3], v_y = f[4], v_z = f[5];
+  const W w_x = f[6], w_y = f[7];
   const W sum = hn::Add(u_x, v_y);  // -w_z
   rate[0] = hn::Mul(two, fused_add(u_x, b[0], fused_add(u_y, b[1], hn::Mul(u_z, b[2]))));
   rate[1] = fused_add(v_x, b[0], fused_add(sum, b[1], fused_add(v_z, b[2], fused_add(u_y, b[3], hn::Mul(u_z, b[4])))));
@@ -126,41 +126,45 @@ struct Group {
   double* means[kGroup];
 };
 
-/// Advances the parcels of a group by a Runge-Kutta stage: moves them, adds to their vorticity, and deforms them. All is read
-/// before anything is written, so that a parcel may be there twice. @param site gets the new positions and the volume
+/// Advances the parcels of a group by a Runge-Kutta stage: moves them, adds to their vorticity, and deforms them. Each
+/// number is read before it is written, so that a parcel may be there twice. @param site gets the new positions and the volume
 template <bool kFirst>
 HWY_INLINE void advance_group(const Group& group, const RungeKuttaUpdate& stage, Four& site) {
   static_assert(Row::vorticity == 1 && Row::shape == 5 && Row::registers == 10 && Row::width == 22);
   static_assert(sizeof(Site) == 4 * sizeof(double) && FlowFields::width == 16);
-  W f[16];
-  for (std::size_t at = 0; at < 16; at += 4) {
-    Four part;
-    load_four(group.means, at, part);
-    for (std::size_t i = 0; i < 4; ++i) f[at + i] = part.v[i];
-  }
-  Four r0, r4, r8, w, b0, b3;  // registers, two of them in b3 as well; id and vorticity; buoyancy and B
+  static_assert(FlowFields::u == 0 && FlowFields::u_x == 3 && FlowFields::w_y == 10 && FlowFields::xi_t == 11);
+  // Numbers are loaded shortly before they are used and stored shortly after, in the order that needs the fewest registers.
+  Four f0, f4, f8, f12, r0, r4, r8, w, b0;  // fields; registers; id and vorticity; buoyancy and B11 B12 B13
+  W b3[2];                                  // B22 B23
+  load_four(group.means, 0, f0);
   load_four(group.sites, 0, site);
-  load_four(group.rows, 0, w);
-  load_four(group.rows, 4, b0);
-  load_four(group.rows, 8, b3);
   load_four(group.rows, 10, r0);
+  for (std::size_t i = 0; i < 3; ++i) push<kFirst>(site.v[i], r0.v[i], f0.v[i], stage);
+  store_four(site, 0, group.sites);
+  load_four(group.means, 8, f8);
+  load_four(group.means, 12, f12);
+  load_four(group.rows, 0, w);
   load_four(group.rows, 14, r4);
-  load_four(group.rows, 18, r8);
-  const W b[5] = {b0.v[1], b0.v[2], b0.v[3], b3.v[0], b3.v[1]};
+  push<kFirst>(w.v[1], r0.v[3], f8.v[3], stage);
+  push<kFirst>(w.v[2], r4.v[0], f12.v[0], stage);
+  push<kFirst>(w.v[3], r4.v[1], f12.v[1], stage);
+  store_four(w, 0, group.rows);
+  store_four(r0, 10, group.rows);
+  load_four(group.means, 4, f4);
+  load_four(group.rows, 4, b0);
+  load_two(group.rows, 8, b3);
+  const W b[5] = {b0.v[1], b0.v[2], b0.v[3], b3[0], b3[1]};
+  const W gradient[8] = {f0.v[3], f4.v[0], f4.v[1], f4.v[2], f4.v[3], f8.v[0], f8.v[1], f8.v[2]};
   W rate[5];
-  shape_rates(f, b, group_b33(b, site.v[3]), rate);
-  for (std::size_t i = 0; i < 3; ++i) push<kFirst>(site.v[i], r0.v[i], f[FlowFields::u + i], stage);
-  push<kFirst>(w.v[1], r0.v[3], f[FlowFields::xi_t], stage);
-  push<kFirst>(w.v[2], r4.v[0], f[FlowFields::eta_t], stage);
-  push<kFirst>(w.v[3], r4.v[1], f[FlowFields::zeta_t], stage);
+  shape_rates(gradient, b, group_b33(b, site.v[3]), rate);
+  load_four(group.rows, 18, r8);
   push<kFirst>(b0.v[1], r4.v[2], rate[0], stage);
   push<kFirst>(b0.v[2], r4.v[3], rate[1], stage);
-  for (std::size_t i = 0; i < 3; ++i) push<kFirst>(i == 0 ? b0.v[3] : b3.v[i - 1], r8.v[i], rate[2 + i], stage);
-  store_four(site, 0, group.sites);
-  store_four(w, 0, group.rows);
+  push<kFirst>(b0.v[3], r8.v[0], rate[2], stage);
+  push<kFirst>(b3[0], r8.v[1], rate[3], stage);
+  push<kFirst>(b3[1], r8.v[2], rate[4], stage);
   store_four(b0, 4, group.rows);
-  store_four(b3, 8, group.rows);  // with old registers, which the next line replaces
-  store_four(r0, 10, group.rows);
+  store_two(b3, 8, group.rows);
   store_four(r4, 14, group.rows);
   store_four(r8, 18, group.rows);
 }
