@@ -10,6 +10,9 @@
 #include <hwy/highway.h>
 
 #include <cstddef>
+#include <cstdint>
+
+#include "src/flow/kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace merganser::flow::HWY_NAMESPACE {
@@ -19,6 +22,18 @@ using G = hn::CappedTag<double, 4>;
 using W = hn::Vec<G>;
 constexpr std::size_t kGroup = hn::MaxLanes(G());
 constexpr std::size_t kPerFour = 4 / kGroup;  // vectors of four numbers
+
+/// Sites and rows of a group of parcels.
+struct GroupRows {
+  const double* site[kGroup];
+  const double* row[kGroup];
+  HWY_INLINE GroupRows(const Site* sites, const double* rows, const std::uint32_t* index) {
+    for (std::size_t i = 0; i < kGroup; ++i) {
+      site[i] = &sites[index[i]].x;
+      row[i] = rows + index[i] * Row::width;
+    }
+  }
+};
 
 /// Transposes a square block: lane j of vector i becomes lane i of vector j.
 HWY_INLINE void transpose([[maybe_unused]] W (&m)[kGroup]) {

@@ -273,17 +273,6 @@ struct alignas(64) BatchInput {
 HWY_INLINE void store_input(const W* from, std::size_t count, std::size_t first, std::size_t k, BatchInput& given) {
   for (std::size_t i = 0; i < count; ++i) hn::Store(from[i], G(), given.value[first + i] + k);
 }
-/// Sites and rows of a group of parcels.
-struct GroupRows {
-  const double* site[kGroup];
-  const double* row[kGroup];
-  HWY_INLINE GroupRows(const Site* sites, const double* rows, const std::uint32_t* index) {
-    for (std::size_t i = 0; i < kGroup; ++i) {
-      site[i] = &sites[index[i]].x;
-      row[i] = rows + index[i] * Row::width;
-    }
-  }
-};
 /// Gathers position, volume and shape of a batch of parcels.
 HWY_INLINE void gather_input(const Site* sites, const double* rows, const std::uint32_t* index, BatchInput& given) {
   static_assert(Row::shape == 5);

@@ -95,7 +95,7 @@ Windows find_windows(const Parcels& parcels, const Grid& grid) {
       for (std::size_t a = 0; a < 3; ++a) cell[a] = static_cast<std::int64_t>(std::floor(point[a]));
     }
     ++(std::all_of(cells.begin(), cells.end(), [&](const Cell& c) { return c == cells[0]; }) ? windows.together
-                                                                                            : windows.apart);
+                                                                                             : windows.apart);
   }
   return windows;
 }
