@@ -33,6 +33,7 @@ struct alignas(64) Weights {
 struct Cells {
   double lower[3];    ///< lower corner of the box, m
   double spacing[3];  ///< edges of a cell, m
+  double inverse[3];  ///< 1 / spacing, 1/m
   double all[3];      ///< number of cells of the whole grid
   double first[3];    ///< index of the rank's first cell
   double own[3];      ///< number of the rank's cells
@@ -91,8 +92,10 @@ struct Lines {
 /// Trilinear weights of one batch of parcels relative to the windows of their columns, kept from one range to the next, since a
 /// column of cells may end inside a batch; scatter_volume() keeps them times a quarter of the parcel's volume. Before the other
 /// scatter, and after volumes changed, `batch` must be set to none.
-struct WindowWeights {
-  Weights weights;
+struct alignas(64) WindowWeights {
+  double weight[4][2][kBatch][4];       ///< by point, lower or upper four nodes in x, parcel, node
+  std::int32_t node[4][kBatch];         ///< index of the lowest of the eight nodes, by point and parcel
+  std::int32_t same_node[kBatch];       ///< that index where all points of a parcel are in one cell, else -1
   std::size_t batch = ~std::size_t{0};  ///< index of the batch that the weights are of; all bits set: none
 };
 

@@ -11,6 +11,17 @@
 
 namespace merganser::flow {
 
+namespace {
+
+/// Returns true if a parcel's position is certainly in the rank's block whose bounds are `inside`, so that it need not migrate.
+bool is_in_interior(const InteriorBounds& inside, const Site& s) noexcept {
+  const Vec3& low = inside.low;
+  const Vec3& high = inside.high;
+  return s.x >= low[0] && s.x < high[0] && s.y >= low[1] && s.y < high[1] && s.z >= low[2] && s.z < high[2];
+}
+
+}  // namespace
+
 // Bounds within which a parcel surely is its rank's, without the exact test of its cell.
 InteriorBounds interior_bounds(const Decomposition& decomposition, int rank) {
   InteriorBounds sure;
@@ -36,13 +47,6 @@ Migration::Migration(comm::Transport& transport, const Decomposition& decomposit
   mailbox_ = transport.mailbox(comm::Graph::symmetric(neighbours_));
 }
 
-/// Returns true if a parcel's position is certainly in this rank's block, so that it need not migrate.
-bool Migration::is_in_interior(const Site& s) const noexcept {
-  const Vec3& low = inside_.low;
-  const Vec3& high = inside_.high;
-  return s.x >= low[0] && s.x < high[0] && s.y >= low[1] && s.y < high[1] && s.z >= low[2] && s.z < high[2];
-}
-
 /// Returns the arc of the migration mailbox to the owner of parcel i; the number of arcs if this rank owns it. @throws InputError,
 /// naming the id, for a position that is not finite or of a rank that is no neighbour
 std::size_t Migration::arc_to(const Parcels& parcels, std::size_t i) const {
@@ -62,11 +66,11 @@ std::size_t Migration::arc_to(const Parcels& parcels, std::size_t i) const {
   return static_cast<std::size_t>(found - neighbours_.begin());
 }
 
-/// Wraps parcel i into the periodic box, and appends it to the migration message for its owner if that is another rank.
+/// Wraps parcel i, which may have left, into the periodic box, and appends it to the migration message for its owner if that is
+/// another rank.
 void Migration::send_if_left(Parcels& parcels, std::size_t i) {
   const Box& box = decomposition_.grid().box;
   Site& s = parcels.site(i);
-  if (is_in_interior(s)) return;
   if (std::isfinite(s.x)) s.x = box.wrap(0, s.x);
   if (std::isfinite(s.y)) s.y = box.wrap(1, s.y);
   const std::size_t arc = arc_to(parcels, i);
@@ -78,7 +82,9 @@ void Migration::send_if_left(Parcels& parcels, std::size_t i) {
 // Migration of parcels between blocks after a time step: all parcels are tested.
 std::int64_t Migration::send(Parcels& parcels) {
   holes_.clear();
-  for (std::size_t i = 0; i < parcels.size(); ++i) send_if_left(parcels, i);
+  const Site* const sites = parcels.sites();
+  for (std::size_t i = 0; i < parcels.size(); ++i)
+    if (!is_in_interior(inside_, sites[i])) send_if_left(parcels, i);
   return exchange(parcels);
 }
 
@@ -87,7 +93,8 @@ std::int64_t Migration::send(Parcels& parcels, std::span<const std::uint32_t> ca
   holes_.clear();
   candidates_.assign(candidates.begin(), candidates.end());
   std::sort(candidates_.begin(), candidates_.end());
-  for (const std::uint32_t i : candidates_) send_if_left(parcels, i);
+  for (const std::uint32_t i : candidates_)
+    if (!is_in_interior(inside_, parcels.site(i))) send_if_left(parcels, i);
   return exchange(parcels);
 }
 

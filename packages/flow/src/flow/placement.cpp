@@ -21,6 +21,7 @@ Cells to_cells(const NodeLayout& layout) {
   for (int a = 0; a < 3; ++a) {
     cells.lower[a] = layout.grid().box.lower[static_cast<std::size_t>(a)];
     cells.spacing[a] = layout.grid().spacing(a);
+    cells.inverse[a] = 1 / cells.spacing[a];
     cells.all[a] = static_cast<double>(layout.grid().cells[static_cast<std::size_t>(a)]);
     cells.first[a] = static_cast<double>(layout.first(a));
     cells.own[a] = static_cast<double>(layout.cells(a));

@@ -8,10 +8,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <numbers>
 
 #include "merganser/base/detail/highway.hpp"
 #include "src/flow/fused.hpp"
+#include "src/flow/groups.hpp"
 #include "src/flow/kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -31,7 +34,7 @@ HWY_INLINE V set(double x) { return hn::Set(D(), x); }
 /// too.
 HWY_INLINE V to_cell_units(V x, const Cells& cells, int axis) {
   const V from_lower = hn::Sub(x, set(cells.lower[axis]));
-  const V g = hn::Mul(from_lower, set(1 / cells.spacing[axis]));
+  const V g = hn::Mul(from_lower, set(cells.inverse[axis]));
   const auto doubtful = hn::Le(hn::Abs(hn::Sub(g, hn::Round(g))), set(1e-9));
   if (hn::AllFalse(D(), doubtful)) return g;
   return hn::IfThenElse(doubtful, hn::Div(from_lower, set(cells.spacing[axis])), g);
@@ -44,8 +47,9 @@ HWY_INLINE V cell_index(V g, const Cells& cells, int axis) {
 HWY_INLINE hn::Mask<D> is_between(V low, V x, V high) { return hn::And(hn::Ge(x, low), hn::Le(x, high)); }
 
 /// Body of find_cells(): computes the cell of each parcel. @return true if all parcels are in the rank's block
-bool FindCells(const Site* sites, std::size_t n, const Cells& cells, std::int32_t* cell) {
+bool FindCells(const Site* sites, std::size_t n, const Cells& given, std::int32_t* cell) {
   const D d;
+  const Cells cells = given;  // a copy, which stores to `cell` cannot change
   const std::size_t lanes = hn::Lanes(d);
   alignas(64) Site last[kBatch];
   alignas(64) std::int32_t last_cell[kBatch];
@@ -265,16 +269,23 @@ HWY_INLINE hn::Mask<D> store_coordinate(V g, V first, V second, const Cells& cel
 struct alignas(64) BatchInput {
   double value[9][kBatch];
 };
+/// Stores `count` vectors of a group, parcels k .. of a batch, as input `first` and the following.
+HWY_INLINE void store_input(const W* from, std::size_t count, std::size_t first, std::size_t k, BatchInput& given) {
+  for (std::size_t i = 0; i < count; ++i) hn::Store(from[i], G(), given.value[first + i] + k);
+}
 /// Gathers position, volume and shape of a batch of parcels.
 HWY_INLINE void gather_input(const Site* sites, const double* rows, const std::uint32_t* index, BatchInput& given) {
-  for (std::size_t k = 0; k < kBatch; ++k) {
-    const Site& site = sites[index[k]];
-    const double* const b5 = rows + index[k] * Row::width + Row::shape;
-    given.value[0][k] = site.x;
-    given.value[1][k] = site.y;
-    given.value[2][k] = site.z;
-    given.value[3][k] = site.volume;
-    for (std::size_t c = 0; c < 5; ++c) given.value[4 + c][k] = b5[c];
+  static_assert(Row::shape == 5);
+  for (std::size_t k = 0; k < kBatch; k += kGroup) {
+    const GroupRows from(sites, rows, index + k);
+    Four site, b;
+    W rest[2];
+    load_four(from.site, 0, site);
+    load_four(from.row, 4, b);
+    load_two(from.row, 8, rest);
+    store_input(site.v, 4, 0, k, given);
+    store_input(b.v + 1, 3, 4, k, given);
+    store_input(rest, 2, 7, k, given);
   }
 }
 
@@ -295,7 +306,7 @@ HWY_INLINE bool store_points(const BatchLanes& part, const Cells& cells, const O
     const V g = to_cell_units(part.load(static_cast<std::size_t>(a)), cells, a);
     const V along_major = a == 0 ? major.x : a == 1 ? major.y : major.z;
     const V along_middle = a == 0 ? middle.x : a == 1 ? middle.y : middle.z;
-    const V scale = set(1 / cells.spacing[a]);
+    const V scale = set(cells.inverse[a]);
     const V first = hn::Mul(hn::Add(along_major, along_middle), scale);
     const V second = hn::Mul(hn::Sub(along_major, along_middle), scale);
     fine = hn::And(fine, store_coordinate(g, first, second, cells, a, part.at, part.batch));
@@ -335,7 +346,8 @@ HWY_INLINE void prefetch(const Site* sites, const double* rows, std::uint32_t in
 
 /// Body of find_points(): computes the four points of each parcel from the half axes of its ellipsoid B.
 std::size_t FindPoints(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
-                       const Cells& cells, Batch* batches) {
+                       const Cells& of_rank, Batch* batches) {
+  const Cells cells = of_rank;  // a copy, which stores to the batches cannot change
   // All input is gathered first: a vector load right after scalar stores to its memory would stall on store forwarding.
   BatchInput given[kMaxBatches];
   for (std::size_t b = 0; b < count; ++b) gather_input(sites, rows, index.order + b * kBatch, given[b]);
@@ -359,21 +371,25 @@ std::size_t FindPoints(const Site* sites, const double* rows, const Upcoming& in
 /// points are to be computed from B
 HWY_INLINE bool read_offsets(const Site* sites, const double* rows, const std::uint32_t* index, BatchInput& given) {
   bool known = true;
-  for (std::size_t k = 0; k < kBatch; ++k) {
-    const Site& site = sites[index[k]];
-    const double* const offset = rows + index[k] * Row::width + Row::offsets;
-    given.value[0][k] = site.x;
-    given.value[1][k] = site.y;
-    given.value[2][k] = site.z;
-    for (std::size_t c = 0; c < 6; ++c) given.value[3 + c][k] = offset[c];
-    known = known && offset[0] == offset[0];
+  for (std::size_t k = 0; k < kBatch; k += kGroup) {
+    const GroupRows from(sites, rows, index + k);
+    Four site, offsets;
+    W rest[2];
+    load_four(from.site, 0, site);
+    load_four(from.row, Row::offsets, offsets);
+    load_two(from.row, Row::offsets + 4, rest);
+    store_input(site.v, 3, 0, k, given);
+    store_input(offsets.v, 4, 3, k, given);
+    store_input(rest, 2, 7, k, given);
+    known = known && hn::AllTrue(G(), hn::Eq(offsets.v[0], offsets.v[0]));
   }
   return known;
 }
 
 /// Body of place_points(): computes the four points of each parcel ellipsoid from the offsets stored in its row.
 std::size_t PlacePoints(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
-                        const Cells& cells, Batch* batches) {
+                        const Cells& of_rank, Batch* batches) {
+  const Cells cells = of_rank;  // a copy, which stores to the batches cannot change
   // All input is gathered first, as in FindPoints: scalar stores must have completed before the vector loads.
   BatchInput given[kMaxBatches];
   bool known[kMaxBatches];
@@ -386,7 +402,7 @@ std::size_t PlacePoints(const Site* sites, const double* rows, const Upcoming& i
     }
     if (!known[b]) {
       const Upcoming these{index.order + b * kBatch, kBatch};
-      if (FindPoints(sites, rows, these, 1, cells, batches + b) == 0) return b;
+      if (FindPoints(sites, rows, these, 1, of_rank, batches + b) == 0) return b;
       continue;
     }
     for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) {

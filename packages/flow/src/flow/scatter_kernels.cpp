@@ -10,6 +10,7 @@
 
 #include "merganser/base/detail/highway.hpp"
 #include "src/flow/fused.hpp"
+#include "src/flow/groups.hpp"
 #include "src/flow/kernels.hpp"
 #include "src/flow/weights.hpp"
 
@@ -23,105 +24,253 @@ HWY_INLINE V window_origin(V centre, const Cells& cells, int axis) {
   return hn::Sub(cell, set(1));
 }
 
-/// Computes the trilinear weights of a batch of parcels relative to their columns' windows, unless they are there from the last
-/// call; scale(k) returns the scale of the weights of the lanes from k on.
-HWY_INLINE void weigh_in_window(const ParcelRange& run, std::size_t batch, const Cells& cells, const Lines& lines,
-                                const auto& scale, WindowWeights& weighed) {
-  if (weighed.batch == batch) return;
-  weighed.batch = batch;
-  const Batch& points = run.batches[batch];
-  const Steps steps = to_steps(lines);
-  for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) {
-    const Vector centre = load(points.centre, k);
-    const V origin = node_index(window_origin(centre.x, cells, 0), window_origin(centre.y, cells, 1), set(-1), steps);
-    weigh_points(points, origin, steps, k, scale(k), weighed.weights);
-  }
-}
-
-/// Masks that turn the beginning of a row (id, vorticity, buoyancy) into 1, vorticity, buoyancy.
-alignas(64) constexpr std::uint64_t kKeep[8] = {0, ~0ULL, ~0ULL, ~0ULL, ~0ULL, 0, 0, 0};
-alignas(64) constexpr double kOne[8] = {1, 0, 0, 0, 0, 0, 0, 0};
-
-constexpr std::size_t kLanes = hn::MaxLanes(D());
-constexpr std::size_t kParts = (CarriedFields::buoyancy + kLanes) / kLanes;  // vectors of what a parcel carries
-
-/// Adds a parcel's values times the weights weight[0 .. 1][lane] to two nodes of a window, one above the other.
-HWY_INLINE void add_to_nodes(const V (&value)[kParts], const double (*weight)[kBatch], std::size_t lane, double* node) {
-  const D d;
-  for (std::size_t above = 0; above < 2; ++above) {
-    const V w = set(weight[above][lane]);
-    double* const to = node + above * CarriedFields::width;
-    for (std::size_t p = 0; p < kParts; ++p)
-      hn::Store(fused_add(value[p], w, hn::Load(d, to + p * kLanes)), d, to + p * kLanes);
-  }
-}
-
-/// Body of scatter_carried(): adds volume, and volume times vorticity and buoyancy, of parcels to the nodes of a column's window.
-void ScatterCarried(const Site* sites, const double* rows, const ParcelRange& run, const Cells& cells,
-                    const Lines& lines, WindowWeights& weighed, double* window) {
-  const D d;
-  const hn::RebindToUnsigned<D> u;
-  const std::size_t x = lines.x * CarriedFields::width;
-  const std::size_t y = lines.y * CarriedFields::width;
-  for (std::size_t place = run.begin; place < run.end; ++place) {
-    weigh_in_window(
-        run, place / kBatch, cells, lines, [](std::size_t) { return Unscaled(); }, weighed);
-    prefetch(sites, rows, run, place, 64);
-    const std::size_t lane = place % kBatch;
-    const std::uint32_t index = run.order[place];
-    const double* const row = rows + index * Row::width;
-    const V quarter = set(0.25 * sites[index].volume);
-    V value[kParts];
-    for (std::size_t p = 0; p < kParts; ++p) {
-      const V kept = hn::And(hn::LoadU(d, row + p * kLanes), hn::BitCast(d, hn::Load(u, kKeep + p * kLanes)));
-      value[p] = hn::Mul(hn::Or(kept, hn::Load(d, kOne + p * kLanes)), quarter);
-    }
-    // Points are added one after the other, never in parallel: the order of additions at a node decides its bits.
-    for (std::size_t point = 0; point < 4; ++point) {
-      double* const lowest =
-          window + static_cast<std::size_t>(weighed.weights.node[point][lane]) * CarriedFields::width;
-      const auto& weight = weighed.weights.weight[point];
-      add_to_nodes(value, weight, lane, hide(lowest));
-      add_to_nodes(value, weight + 2, lane, hide(lowest + y));
-      add_to_nodes(value, weight + 4, lane, hide(lowest + x));
-      add_to_nodes(value, weight + 6, lane, hide(lowest + x + y));
-    }
-  }
-}
-
+/// Scale of weights that are not scaled.
+struct Unscaled {
+  HWY_INLINE V operator()(V weight) const { return weight; }
+};
 /// Scale of weights to shares of volume: a quarter of the volume of each parcel.
 struct Quarters {
   V quarter;
   HWY_INLINE V operator()(V weight) const { return hn::Mul(quarter, weight); }
 };
 
+/// Stores scaled weights of one point of the parcels of one vector of lanes, so that those of four nodes of a parcel are adjacent.
+template <class Scale>
+struct StoreInWindow {
+  WindowWeights& to;
+  std::size_t point;
+  std::size_t at;  // first lane
+  const Scale& scale;
+  HWY_INLINE void operator()(const V (&weight)[8], hn::Vec<I> node) const {
+    for (std::size_t half = 0; half < 2; ++half)
+      hn::StoreInterleaved4(scale(weight[4 * half]), scale(weight[4 * half + 1]), scale(weight[4 * half + 2]),
+                            scale(weight[4 * half + 3]), D(), to.weight[point][half][at]);
+    hn::Store(node, I(), to.node[point] + at);
+  }
+};
+
+/// Computes the trilinear weights of a batch of parcels relative to their columns' windows, unless they are there from the last
+/// call; scale(k) returns the scale of the weights of the lanes from k on.
+HWY_INLINE void weigh_in_window(const ParcelRange& run, std::size_t batch, const Cells& cells, const Lines& lines,
+                                const auto& scale, WindowWeights& weighed) {
+  if (weighed.batch == batch) return;
+  weighed.batch = batch;
+  const Batch& of_batch = run.batches[batch];
+  const Steps steps = to_steps(lines);
+  for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) {
+    const Vector centre = load(of_batch.centre, k);
+    const V origin = node_index(window_origin(centre.x, cells, 0), window_origin(centre.y, cells, 1), set(-1), steps);
+    Vector points[4];
+    compute_points(of_batch, k, points);
+    const auto by = scale(k);
+    for (std::size_t point = 0; point < 4; ++point)
+      weigh(points[point], origin, steps, StoreInWindow<decltype(by)>{weighed, point, k, by});
+    const auto node = [&](std::size_t point) HWY_ATTR { return hn::Load(I(), weighed.node[point] + k); };
+    const auto same = hn::And(hn::And(hn::Eq(node(0), node(1)), hn::Eq(node(0), node(2))), hn::Eq(node(0), node(3)));
+    hn::Store(hn::IfThenElse(same, node(0), hn::Set(I(), -1)), I(), weighed.same_node + k);
+  }
+}
+
+/// Finds the parcels from `lane` on that have all their points in the cell of that parcel. @return the lane behind the last of them,
+/// at most `end`; `lane` itself if its points are in several cells
+HWY_INLINE std::size_t end_of_cell(const WindowWeights& weighed, std::size_t lane, std::size_t end) {
+  const std::int32_t node = weighed.same_node[lane];
+  if (node < 0) return lane;
+  do ++lane;
+  while (lane < end && weighed.same_node[lane] == node);
+  return lane;
+}
+
+/// Calls one(place, lane) for each parcel of a range whose points are in several cells, and together(place, lane, end) for parcels
+/// lane .. end - 1 of a batch that have all points in one cell, in the order of the range, with their weights in `weighed`.
+HWY_INLINE void for_cells(const ParcelRange& run, const auto& weigh_batch, const WindowWeights& weighed,
+                          const auto& one, const auto& together) {
+  for (std::size_t place = run.begin; place < run.end;) {
+    weigh_batch(place / kBatch);
+    const std::size_t first = place / kBatch * kBatch;
+    const std::size_t end = std::min(kBatch, run.end - first);
+    while (place < first + end) {
+      const std::size_t lane = place - first;
+      const std::size_t stop = end_of_cell(weighed, lane, end);
+      if (stop == lane) {
+        one(place, lane);
+        ++place;
+      } else {
+        together(place, lane, stop);
+        place = first + stop;
+      }
+    }
+  }
+}
+
+/// Summand of a parcel's point at each node of its cell, before it is multiplied by the node's weight: a quarter of the volume and
+/// of volume times vorticity in `four`, of volume times buoyancy in `fifth`.
+struct Carried {
+  W four[kPerFour];
+  W fifth;
+};
+
+/// Masks that turn the beginning of a row (id, vorticity) into 1, vorticity.
+alignas(32) constexpr std::uint64_t kKeep[4] = {0, ~0ULL, ~0ULL, ~0ULL};
+alignas(32) constexpr double kOne[4] = {1, 0, 0, 0};
+
+/// Reads what a parcel carries.
+HWY_INLINE void read_carried(const Site& site, const double* row, Carried& to) {
+  const G d;
+  const hn::RebindToUnsigned<G> u;
+  static_assert(Row::vorticity == 1 && Row::buoyancy == 4);
+  const W quarter = hn::Set(d, 0.25 * site.volume);
+  for (std::size_t p = 0; p < kPerFour; ++p) {
+    const W kept = hn::And(hn::LoadU(d, row + p * kGroup), hn::BitCast(d, hn::Load(u, kKeep + p * kGroup)));
+    to.four[p] = hn::Mul(hn::Or(kept, hn::Load(d, kOne + p * kGroup)), quarter);
+  }
+  to.fifth = hn::Mul(hn::Set(d, row[Row::buoyancy]), quarter);
+}
+
+/// Adds what a parcel carries, times a weight, to a node of a window.
+HWY_INLINE void add_to_node(const Carried& carried, double weight, double* node) {
+  const G d;
+  const W w = hn::Set(d, weight);
+  for (std::size_t p = 0; p < kPerFour; ++p)
+    hn::Store(fused_add(carried.four[p], w, hn::Load(d, node + p * kGroup)), d, node + p * kGroup);
+  node[4] = fused_add(hn::GetLane(carried.fifth), weight, node[4]);
+}
+
+/// Sums at the eight nodes of a cell of a window, in registers.
+struct CellSums {
+  W four[8][kPerFour];
+  W fifth[2][kPerFour];  // of four nodes each
+};
+
+/// Returns the eight nodes of the cell of a window whose lowest node is at `lowest`, x slowest: y and x are distances in doubles.
+struct CellNodes {
+  double* line[4];
+  HWY_INLINE CellNodes(double* lowest, std::size_t y, std::size_t x)
+      : line{hide(lowest), hide(lowest + y), hide(lowest + x), hide(lowest + x + y)} {}
+  HWY_INLINE double* operator[](std::size_t n) const { return line[n / 2] + n % 2 * CarriedFields::width; }
+};
+
+/// Loads number 4 of the four nodes from n on.
+HWY_INLINE void load_fifth(const CellNodes& node, std::size_t n, W (&to)[kPerFour]) {
+  for (std::size_t p = 0; p < kPerFour; ++p) {
+    W m[kGroup];
+    for (std::size_t i = 0; i < kGroup; ++i) m[i] = hn::Load(G(), node[n + p * kGroup + i] + 4);
+    transpose(m);
+    to[p] = m[0];
+  }
+}
+/// Stores number 4 of the four nodes from n on, and 0 in the numbers behind it, which are unused.
+HWY_INLINE void store_fifth(const W (&from)[kPerFour], const CellNodes& node, std::size_t n) {
+  for (std::size_t p = 0; p < kPerFour; ++p) {
+    W m[kGroup];
+    m[0] = from[p];
+    for (std::size_t i = 1; i < kGroup; ++i) m[i] = hn::Zero(G());
+    transpose(m);
+    for (std::size_t i = 0; i < kGroup; ++i) hn::Store(m[i], G(), node[n + p * kGroup + i] + 4);
+  }
+}
+
+/// Adds what a parcel carries, times the weights of one of its points, to the sums at the nodes of a cell.
+HWY_INLINE void add_to_cell(const Carried& carried, const double (&weight)[2][kBatch][4], std::size_t lane,
+                            CellSums& sums) {
+  const G d;
+  for (std::size_t n = 0; n < 8; ++n) {
+    const W w = hn::Set(d, weight[n / 4][lane][n % 4]);
+    for (std::size_t p = 0; p < kPerFour; ++p) sums.four[n][p] = fused_add(carried.four[p], w, sums.four[n][p]);
+  }
+  for (std::size_t half = 0; half < 2; ++half)
+    for (std::size_t p = 0; p < kPerFour; ++p)
+      sums.fifth[half][p] = fused_add(carried.fifth, hn::Load(d, weight[half][lane] + p * kGroup), sums.fifth[half][p]);
+}
+
+// Points are added one after the other, never in parallel: the order of additions at a node decides its bits. While all points of
+// parcels that follow one another are in the same cell, the sums at its nodes stay in registers.
+/// Body of scatter_carried(): adds volume, and volume times vorticity and buoyancy, of parcels to the nodes of a column's window.
+void ScatterCarried(const Site* sites, const double* rows, const ParcelRange& run, const Cells& cells,
+                    const Lines& lines, WindowWeights& weighed, double* window) {
+  const G d;
+  const std::size_t x = lines.x * CarriedFields::width;
+  const std::size_t y = lines.y * CarriedFields::width;
+  const auto read = [&](std::size_t place, Carried& to) HWY_ATTR {
+    prefetch(sites, rows, run, place, 64);
+    const std::uint32_t index = run.order[place];
+    read_carried(sites[index], rows + index * Row::width, to);
+  };
+  const auto nodes_at = [&](std::int32_t node) HWY_ATTR {
+    return CellNodes(window + static_cast<std::size_t>(node) * CarriedFields::width, y, x);
+  };
+  for_cells(
+      run,
+      [&](std::size_t batch) HWY_ATTR {
+        weigh_in_window(
+            run, batch, cells, lines, [](std::size_t) { return Unscaled(); }, weighed);
+      },
+      weighed,
+      [&](std::size_t place, std::size_t lane) HWY_ATTR {
+        Carried carried;
+        read(place, carried);
+        for (std::size_t point = 0; point < 4; ++point) {
+          const CellNodes node = nodes_at(weighed.node[point][lane]);
+          for (std::size_t n = 0; n < 8; ++n) add_to_node(carried, weighed.weight[point][n / 4][lane][n % 4], node[n]);
+        }
+      },
+      [&](std::size_t place, std::size_t lane, std::size_t end) HWY_ATTR {
+        const CellNodes node = nodes_at(weighed.same_node[lane]);
+        CellSums sums;
+        for (std::size_t n = 0; n < 8; ++n)
+          for (std::size_t p = 0; p < kPerFour; ++p) sums.four[n][p] = hn::Load(d, node[n] + p * kGroup);
+        load_fifth(node, 0, sums.fifth[0]);
+        load_fifth(node, 4, sums.fifth[1]);
+        for (; lane < end; ++lane, ++place) {
+          Carried carried;
+          read(place, carried);
+          for (std::size_t point = 0; point < 4; ++point) add_to_cell(carried, weighed.weight[point], lane, sums);
+        }
+        for (std::size_t n = 0; n < 8; ++n)
+          for (std::size_t p = 0; p < kPerFour; ++p) hn::Store(sums.four[n][p], d, node[n] + p * kGroup);
+        store_fifth(sums.fifth[0], node, 0);
+        store_fifth(sums.fifth[1], node, 4);
+      });
+}
+
 /// Body of scatter_volume(): adds the volume of parcels to the nodes of a column's window.
 void ScatterVolume(const Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines,
                    WindowWeights& weighed, double* window) {
-  const D d;
-  for (std::size_t place = run.begin; place < run.end; ++place) {
-    const auto quarters = [&](std::size_t k) HWY_ATTR {
-      alignas(64) double volume[kLanes];
-      for (std::size_t lane = 0; lane < kLanes; ++lane)
-        volume[lane] = sites[run.order[place / kBatch * kBatch + k + lane]].volume;
-      return Quarters{hn::Mul(set(0.25), hn::Load(d, volume))};
-    };
-    weigh_in_window(run, place / kBatch, cells, lines, quarters, weighed);
-    __builtin_prefetch(sites + run.order[std::min(place + kAhead, run.placed - 1)]);
-    const std::size_t lane = place % kBatch;
-    for (std::size_t point = 0; point < 4; ++point) {
-      double* const lowest = window + weighed.weights.node[point][lane];
-      const auto& share = weighed.weights.weight[point];
-      const auto add = [&](double* to, std::size_t n) {
-        to[0] += share[n][lane];
-        to[1] += share[n + 1][lane];
-      };
-      add(hide(lowest), 0);
-      add(hide(lowest + lines.y), 2);
-      add(hide(lowest + lines.x), 4);
-      add(hide(lowest + lines.x + lines.y), 6);
-    }
-  }
+  const hn::CappedTag<double, 2> pair;
+  constexpr std::size_t kPerPair = 2 / hn::MaxLanes(pair);
+  const std::size_t above[4] = {0, lines.y, lines.x, lines.x + lines.y};
+  const auto quarters = [&](std::size_t at) HWY_ATTR {
+    alignas(64) double volume[hn::MaxLanes(D())];
+    for (std::size_t lane = 0; lane < hn::Lanes(D()); ++lane) volume[lane] = sites[run.order[at + lane]].volume;
+    return Quarters{hn::Mul(set(0.25), hn::Load(D(), volume))};
+  };
+  for_cells(
+      run,
+      [&](std::size_t batch) HWY_ATTR {
+        for (std::size_t lane = 0; lane < kBatch; ++lane)
+          __builtin_prefetch(sites + run.order[std::min(batch * kBatch + lane + kAhead, run.placed - 1)]);
+        weigh_in_window(
+            run, batch, cells, lines, [&](std::size_t k) HWY_ATTR { return quarters(batch * kBatch + k); }, weighed);
+      },
+      weighed,
+      [&](std::size_t, std::size_t lane) HWY_ATTR {
+        for (std::size_t point = 0; point < 4; ++point)
+          for (std::size_t n = 0; n < 8; ++n)
+            hide(window + weighed.node[point][lane] + above[n / 2])[n % 2] += weighed.weight[point][n / 4][lane][n % 4];
+      },
+      [&](std::size_t, std::size_t lane, std::size_t end) HWY_ATTR {
+        double* const lowest = window + weighed.same_node[lane];
+        hn::Vec<decltype(pair)> sums[4][kPerPair];  // of two nodes each, one above the other
+        for (std::size_t n = 0; n < 4; ++n)
+          for (std::size_t p = 0; p < kPerPair; ++p) sums[n][p] = hn::LoadU(pair, lowest + above[n] + p);
+        for (; lane < end; ++lane)
+          for (std::size_t point = 0; point < 4; ++point)
+            for (std::size_t n = 0; n < 4; ++n)
+              for (std::size_t p = 0; p < kPerPair; ++p)
+                sums[n][p] = hn::Add(sums[n][p], hn::LoadU(pair, weighed.weight[point][n / 2][lane] + n % 2 * 2 + p));
+        for (std::size_t n = 0; n < 4; ++n)
+          for (std::size_t p = 0; p < kPerPair; ++p) hn::StoreU(sums[n][p], pair, lowest + above[n] + p);
+      });
 }
 
 }  // namespace merganser::flow::HWY_NAMESPACE

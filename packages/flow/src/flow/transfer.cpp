@@ -149,13 +149,17 @@ struct Transfer::Impl {
     for (int point = 0; point < 4; ++point) {
       std::int64_t node[3];
       double share_of[3][2];
-      for (int a = 0; a < 3; ++a) {
+      const auto find = [&](int a) {
         const double offset = point == 0 || point == 3 ? batch.first[a][lane] : batch.second[a][lane];
         const double x = point < 2 ? batch.centre[a][lane] + offset : batch.centre[a][lane] - offset;
         node[a] = static_cast<std::int64_t>(std::floor(x)) - layout.first(a);
         share_of[a][1] = x - std::floor(x);
         share_of[a][0] = 1 - share_of[a][1];
-      }
+      };
+      find(2);
+      if (node[2] > 0 && node[2] + 1 < layout.cells(2)) continue;  // no node of a wall
+      find(0);
+      find(1);
       for (const std::size_t wall : {0U, 1U}) {
         const std::int64_t k = wall == 0 ? 0 : layout.cells(2);
         if (k < node[2] || k > node[2] + 1) continue;

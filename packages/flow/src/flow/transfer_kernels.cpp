@@ -13,6 +13,7 @@
 #include "merganser/base/detail/highway.hpp"
 #include "merganser/parcels/detail/ellipsoid.hpp"
 #include "src/flow/fused.hpp"
+#include "src/flow/groups.hpp"
 #include "src/flow/kernels.hpp"
 #include "src/flow/weights.hpp"
 
@@ -73,55 +74,6 @@ HWY_INLINE void read_flow(const double* flow, const Weights& weights, std::size_
   }
 }
 
-// Parcels are advanced four at a time, or as many as there are lanes: their rows are transposed into lanes and back.
-using G = hn::CappedTag<double, 4>;
-using W = hn::Vec<G>;
-constexpr std::size_t kGroup = hn::MaxLanes(G());
-
-/// Transposes a square block: lane j of vector i becomes lane i of vector j.
-HWY_INLINE void transpose([[maybe_unused]] W (&m)[kGroup]) {
-#if HWY_TARGET != HWY_SCALAR
-  const G d;
-  const W low = hn::InterleaveLower(d, m[0], m[1]);
-  const W high = hn::InterleaveUpper(d, m[0], m[1]);
-  if constexpr (kGroup == 4) {
-    const W low2 = hn::InterleaveLower(d, m[kGroup - 2], m[kGroup - 1]);
-    const W high2 = hn::InterleaveUpper(d, m[kGroup - 2], m[kGroup - 1]);
-    m[0] = hn::ConcatLowerLower(d, low2, low);
-    m[1] = hn::ConcatLowerLower(d, high2, high);
-    m[kGroup - 2] = hn::ConcatUpperUpper(d, low2, low);
-    m[kGroup - 1] = hn::ConcatUpperUpper(d, high2, high);
-  } else {
-    m[0] = low;
-    m[1] = high;
-  }
-#endif
-}
-
-/// Four adjacent numbers of the parcels of a group, one vector of lanes for each.
-struct Four {
-  W v[4];
-};
-
-/// Loads the numbers at .. at + 3 of the rows of a group.
-HWY_INLINE void load_four(double* const (&rows)[kGroup], std::size_t at, Four& to) {
-  for (std::size_t block = 0; block < 4; block += kGroup) {
-    W m[kGroup];
-    for (std::size_t i = 0; i < kGroup; ++i) m[i] = hn::LoadU(G(), rows[i] + at + block);
-    transpose(m);
-    for (std::size_t i = 0; i < kGroup; ++i) to.v[block + i] = m[i];
-  }
-}
-/// Stores the numbers at .. at + 3 of the rows of a group.
-HWY_INLINE void store_four(const Four& from, std::size_t at, double* const (&rows)[kGroup]) {
-  for (std::size_t block = 0; block < 4; block += kGroup) {
-    W m[kGroup];
-    for (std::size_t i = 0; i < kGroup; ++i) m[i] = from.v[block + i];
-    transpose(m);
-    for (std::size_t i = 0; i < kGroup; ++i) hn::StoreU(m[i], G(), rows[i] + at + block);
-  }
-}
-
 /// Updates one variable y of a group in a Runge-Kutta stage: r <- a r + rate, y <- y + b_dt r. In the first stage r is not read: it
 /// may hold anything, even not a number.
 template <bool kFirst>
@@ -151,12 +103,12 @@ HWY_INLINE W group_b33(const W (&b)[5], W volume) {
   return hn::Load(d, entry[0]);
 }
 
-/// Computes the rates of B11 B12 B13 B22 B23 of a group, dB/dt = S B + B S^T, S the velocity gradient: f[3 .. 10] is u_x .. w_y.
-HWY_INLINE void shape_rates(const W (&f)[16], const W (&b)[5], W b33, W (&rate)[5]) {
+/// Computes the rates of B11 B12 B13 B22 B23 of a group, dB/dt = S B + B S^T, S the velocity gradient: u_x .. w_y.
+HWY_INLINE void shape_rates(const W (&f)[8], const W (&b)[5], W b33, W (&rate)[5]) {
   const W two = hn::Set(G(), 2);
-  const W u_x = f[FlowFields::u_x], u_y = f[FlowFields::u_y], u_z = f[FlowFields::u_z];
-  const W v_x = f[FlowFields::v_x], v_y = f[FlowFields::v_y], v_z = f[FlowFields::v_z];
-  const W w_x = f[FlowFields::w_x], w_y = f[FlowFields::w_y];
+  const W u_x = f[0], u_y = f[1], u_z = f[2];
+  const W v_x = f[3], v_y = f[4], v_z = f[5];
+  const W w_x = f[6], w_y = f[7];
   const W sum = hn::Add(u_x, v_y);  // -w_z
   rate[0] = hn::Mul(two, fused_add(u_x, b[0], fused_add(u_y, b[1], hn::Mul(u_z, b[2]))));
   rate[1] = fused_add(v_x, b[0], fused_add(sum, b[1], fused_add(v_z, b[2], fused_add(u_y, b[3], hn::Mul(u_z, b[4])))));
@@ -174,41 +126,45 @@ struct Group {
   double* means[kGroup];
 };
 
-/// Advances the parcels of a group by a Runge-Kutta stage: moves them, adds to their vorticity, and deforms them. All is read
-/// before anything is written, so that a parcel may be there twice. @param site gets the new positions and the volume
+/// Advances the parcels of a group by a Runge-Kutta stage: moves them, adds to their vorticity, and deforms them. Each
+/// number is read before it is written, so that a parcel may be there twice. @param site gets the new positions and the volume
 template <bool kFirst>
 HWY_INLINE void advance_group(const Group& group, const RungeKuttaUpdate& stage, Four& site) {
   static_assert(Row::vorticity == 1 && Row::shape == 5 && Row::registers == 10 && Row::width == 22);
   static_assert(sizeof(Site) == 4 * sizeof(double) && FlowFields::width == 16);
-  W f[16];
-  for (std::size_t at = 0; at < 16; at += 4) {
-    Four part;
-    load_four(group.means, at, part);
-    for (std::size_t i = 0; i < 4; ++i) f[at + i] = part.v[i];
-  }
-  Four r0, r4, r8, w, b0, b3;  // registers, two of them in b3 as well; id and vorticity; buoyancy and B
+  static_assert(FlowFields::u == 0 && FlowFields::u_x == 3 && FlowFields::w_y == 10 && FlowFields::xi_t == 11);
+  // Numbers are loaded shortly before they are used and stored shortly after, in the order that needs the fewest registers.
+  Four f0, f4, f8, f12, r0, r4, r8, w, b0;  // fields; registers; id and vorticity; buoyancy and B11 B12 B13
+  W b3[2];                                  // B22 B23
+  load_four(group.means, 0, f0);
   load_four(group.sites, 0, site);
-  load_four(group.rows, 0, w);
-  load_four(group.rows, 4, b0);
-  load_four(group.rows, 8, b3);
   load_four(group.rows, 10, r0);
+  for (std::size_t i = 0; i < 3; ++i) push<kFirst>(site.v[i], r0.v[i], f0.v[i], stage);
+  store_four(site, 0, group.sites);
+  load_four(group.means, 8, f8);
+  load_four(group.means, 12, f12);
+  load_four(group.rows, 0, w);
   load_four(group.rows, 14, r4);
-  load_four(group.rows, 18, r8);
-  const W b[5] = {b0.v[1], b0.v[2], b0.v[3], b3.v[0], b3.v[1]};
+  push<kFirst>(w.v[1], r0.v[3], f8.v[3], stage);
+  push<kFirst>(w.v[2], r4.v[0], f12.v[0], stage);
+  push<kFirst>(w.v[3], r4.v[1], f12.v[1], stage);
+  store_four(w, 0, group.rows);
+  store_four(r0, 10, group.rows);
+  load_four(group.means, 4, f4);
+  load_four(group.rows, 4, b0);
+  load_two(group.rows, 8, b3);
+  const W b[5] = {b0.v[1], b0.v[2], b0.v[3], b3[0], b3[1]};
+  const W gradient[8] = {f0.v[3], f4.v[0], f4.v[1], f4.v[2], f4.v[3], f8.v[0], f8.v[1], f8.v[2]};
   W rate[5];
-  shape_rates(f, b, group_b33(b, site.v[3]), rate);
-  for (std::size_t i = 0; i < 3; ++i) push<kFirst>(site.v[i], r0.v[i], f[FlowFields::u + i], stage);
-  push<kFirst>(w.v[1], r0.v[3], f[FlowFields::xi_t], stage);
-  push<kFirst>(w.v[2], r4.v[0], f[FlowFields::eta_t], stage);
-  push<kFirst>(w.v[3], r4.v[1], f[FlowFields::zeta_t], stage);
+  shape_rates(gradient, b, group_b33(b, site.v[3]), rate);
+  load_four(group.rows, 18, r8);
   push<kFirst>(b0.v[1], r4.v[2], rate[0], stage);
   push<kFirst>(b0.v[2], r4.v[3], rate[1], stage);
-  for (std::size_t i = 0; i < 3; ++i) push<kFirst>(i == 0 ? b0.v[3] : b3.v[i - 1], r8.v[i], rate[2 + i], stage);
-  store_four(site, 0, group.sites);
-  store_four(w, 0, group.rows);
+  push<kFirst>(b0.v[3], r8.v[0], rate[2], stage);
+  push<kFirst>(b3[0], r8.v[1], rate[3], stage);
+  push<kFirst>(b3[1], r8.v[2], rate[4], stage);
   store_four(b0, 4, group.rows);
-  store_four(b3, 8, group.rows);  // with old registers, which the next line replaces
-  store_four(r0, 10, group.rows);
+  store_two(b3, 8, group.rows);
   store_four(r4, 14, group.rows);
   store_four(r8, 18, group.rows);
 }
@@ -240,8 +196,12 @@ HWY_INLINE void advance_all(Site* sites, double* rows, const ParcelRange& run, c
   alignas(64) double mean[kBatch][FlowFields::width];
   for (std::size_t place = run.begin; place < run.end; place += kBatch) {
     const Batch& batch = run.batches[place / kBatch];
-    for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D()))
-      weigh_points(batch, layout_origin(cells, steps), steps, k, Unscaled(), weights);
+    for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) {
+      Vector points[4];
+      compute_points(batch, k, points);
+      for (std::size_t point = 0; point < 4; ++point)
+        weigh(points[point], layout_origin(cells, steps), steps, StoreWeights{weights, point, k});
+    }
     // The last batch is filled up with the last parcel.
     const std::size_t count = std::min(kBatch, run.end - place);
     for (std::size_t lane = 0; lane < (count + kGroup - 1) / kGroup * kGroup; ++lane) {
@@ -280,7 +240,7 @@ HWY_INLINE void for_centres(const Site* sites, const ParcelRange& run, const Cel
   for (std::size_t place = run.begin; place < run.end; place += kBatch) {
     const Batch& batch = run.batches[place / kBatch];
     for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D()))
-      weigh(load(batch.centre, k), layout_origin(cells, steps), steps, {0, k}, Unscaled(), weights);
+      weigh(load(batch.centre, k), layout_origin(cells, steps), steps, StoreWeights{weights, 0, k});
     const std::size_t count = std::min(kBatch, run.end - place);
     for (std::size_t lane = 0; lane < count; ++lane)
       __builtin_prefetch(sites + run.order[std::min(place + lane + kAhead, run.placed - 1)], 1);

@@ -32,11 +32,6 @@ HWY_INLINE T* hide(T* p) {
   __asm__("" : "+r"(p));
   return p;
 }
-/// Scale of weights that are not scaled.
-struct Unscaled {
-  HWY_INLINE V operator()(V weight) const { return weight; }
-};
-
 /// Positions in units of cells, one per lane.
 struct Vector {
   V x, y, z;
@@ -51,22 +46,9 @@ HWY_INLINE V node_index(V x, V y, V z, const Steps& steps) {
   return hn::MulAdd(x, set(steps.x), hn::MulAdd(y, set(steps.y), z));
 }
 
-/// Place in Weights of the weights of one point of each parcel of a vector of lanes.
-struct WeightPlace {
-  std::size_t point;
-  std::size_t at;  // lane of the batch
-};
-
-/// Stores trilinear weights of a lower and an upper node, scaled: scale(xy z0) and scale(xy z1).
-HWY_INLINE void store_pair(V xy, V z0, V z1, const auto& scale, double (*to)[kBatch], std::size_t at) {
-  hn::Store(scale(hn::Mul(xy, z0)), D(), to[0] + at);
-  hn::Store(scale(hn::Mul(xy, z1)), D(), to[1] + at);
-}
-
-/// Computes the trilinear weights of one parcel point per lane, scaled by scale(weights), and the index of its cell's lowest node
-/// less `origin`.
-HWY_INLINE void weigh(const Vector& point, V origin, const Steps& steps, const WeightPlace& place, const auto& scale,
-                      Weights& weights) {
+/// Computes the trilinear weights of one parcel point per lane, x slowest among the eight nodes of its cell, and the index of its
+/// cell's lowest node less `origin`, and calls store(weights, index).
+HWY_INLINE void weigh(const Vector& point, V origin, const Steps& steps, const auto& store) {
   const Vector cell{hn::Floor(point.x), hn::Floor(point.y), hn::Floor(point.z)};
   const V x = hn::Sub(point.x, cell.x);
   const V y = hn::Sub(point.y, cell.y);
@@ -75,13 +57,22 @@ HWY_INLINE void weigh(const Vector& point, V origin, const Steps& steps, const W
   const V rest_x = hn::Sub(one, x);
   const V rest_y = hn::Sub(one, y);
   const V rest_z = hn::Sub(one, z);
-  store_pair(hn::Mul(rest_x, rest_y), rest_z, z, scale, weights.weight[place.point], place.at);
-  store_pair(hn::Mul(rest_x, y), rest_z, z, scale, weights.weight[place.point] + 2, place.at);
-  store_pair(hn::Mul(x, rest_y), rest_z, z, scale, weights.weight[place.point] + 4, place.at);
-  store_pair(hn::Mul(x, y), rest_z, z, scale, weights.weight[place.point] + 6, place.at);
-  const V node = node_index(cell.x, cell.y, hn::Sub(cell.z, origin), steps);
-  hn::Store(hn::DemoteTo(I(), node), I(), weights.node[place.point] + place.at);
+  const V xy[4] = {hn::Mul(rest_x, rest_y), hn::Mul(rest_x, y), hn::Mul(x, rest_y), hn::Mul(x, y)};
+  const V weights[8] = {hn::Mul(xy[0], rest_z), hn::Mul(xy[0], z), hn::Mul(xy[1], rest_z), hn::Mul(xy[1], z),
+                        hn::Mul(xy[2], rest_z), hn::Mul(xy[2], z), hn::Mul(xy[3], rest_z), hn::Mul(xy[3], z)};
+  store(weights, hn::DemoteTo(I(), node_index(cell.x, cell.y, hn::Sub(cell.z, origin), steps)));
 }
+
+/// Stores trilinear weights and nodes of one point of the parcels of one vector of lanes of a batch.
+struct StoreWeights {
+  Weights& to;
+  std::size_t point;
+  std::size_t at;  // first lane
+  HWY_INLINE void operator()(const V (&weight)[8], hn::Vec<I> node) const {
+    for (std::size_t n = 0; n < 8; ++n) hn::Store(weight[n], D(), to.weight[point][n] + at);
+    hn::Store(node, I(), to.node[point] + at);
+  }
+};
 
 HWY_INLINE Vector load(const double (&from)[3][kBatch], std::size_t at) {
   const D d;
@@ -93,17 +84,16 @@ HWY_INLINE Vector plus(const Vector& a, const Vector& b) {
 HWY_INLINE Vector minus(const Vector& a, const Vector& b) {
   return {hn::Sub(a.x, b.x), hn::Sub(a.y, b.y), hn::Sub(a.z, b.z)};
 }
-/// Computes the trilinear weights of the four points of the parcels of one vector of lanes of a batch: centre + first, + second,
-/// - second, - first; scaled by scale(weights).
-HWY_INLINE void weigh_points(const Batch& batch, V origin, const Steps& steps, std::size_t at, const auto& scale,
-                             Weights& weights) {
+/// Computes the places of the four points of the parcels of one vector of lanes of a batch: centre + first, + second, - second,
+/// - first.
+HWY_INLINE void compute_points(const Batch& batch, std::size_t at, Vector (&to)[4]) {
   const Vector centre = load(batch.centre, at);
   const Vector first = load(batch.first, at);
   const Vector second = load(batch.second, at);
-  weigh(plus(centre, first), origin, steps, {0, at}, scale, weights);
-  weigh(plus(centre, second), origin, steps, {1, at}, scale, weights);
-  weigh(minus(centre, second), origin, steps, {2, at}, scale, weights);
-  weigh(minus(centre, first), origin, steps, {3, at}, scale, weights);
+  to[0] = plus(centre, first);
+  to[1] = plus(centre, second);
+  to[2] = minus(centre, second);
+  to[3] = minus(centre, first);
 }
 
 /// Converts the distances between lines of nodes to doubles.

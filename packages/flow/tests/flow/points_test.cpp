@@ -10,7 +10,7 @@ using namespace merganser;
 using namespace merganser::flow;
 
 /// Cells so wide that every ellipsoid of this test is small against them.
-constexpr Cells kWide{{-50, -50, -50}, {100, 100, 100}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}};
+constexpr Cells kWide{{-50, -50, -50}, {100, 100, 100}, {0.01, 0.01, 0.01}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}};
 
 struct Found {
   Vec3 major;  ///< sqrt((a^2 - c^2) / 5) v1

@@ -46,7 +46,6 @@ class Migration {
   std::int64_t send(Parcels& parcels, std::span<const std::uint32_t> candidates);
 
  private:
-  [[nodiscard]] bool is_in_interior(const Site& site) const noexcept;
   void send_if_left(Parcels& parcels, std::size_t i);
   std::int64_t exchange(Parcels& parcels);
   [[nodiscard]] std::size_t arc_to(const Parcels& parcels, std::size_t i) const;
