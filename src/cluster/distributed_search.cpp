@@ -158,7 +158,10 @@ void DistributedSearch::sort(Site* sorted, std::byte* scratch) {
   sorted_ = true;
   cells_.sort(*points_, sorted, scratch);
   reserve_on_huge_pages(links_.target, points_->size());
-  links_.target.assign(points_->size(), links::kNone);
+  // The exact search of small points writes every target.
+  links_.target.resize(points_->size());
+  if (small_ == 0 || options_.search == Search::cells8)
+    std::fill(links_.target.begin(), links_.target.end(), links::kNone);
   if (options_.search == Search::cells8) distance2_.resize(points_->size());
 }
 

@@ -5,6 +5,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
+
 #include "merganser/base/detail/highway.hpp"
 #include "merganser/parcels/limits.hpp"
 #include "src/nearest/cell_keys.hpp"
@@ -16,7 +18,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<double, 8>;
 using VD = hn::Vec<D>;
 using I = hn::Rebind<std::int32_t, D>;
-using F = hn::Rebind<float, D>;
+using Bits = hn::RebindToUnsigned<D>;
+using Words = hn::Rebind<std::uint16_t, D>;
 
 /// Map from positions to cells of the search grid, for a vector of points at a time.
 struct CellMap {
@@ -138,59 +141,56 @@ bool CellKeys(const CellArithmetic& c, const PointSet& points, std::size_t first
   return true;
 }
 
-/// Body of filter_coordinates(), the last sweep of sorting: single-precision coordinates for block_search().
-void FilterCoordinates(const Vec3& lower, double scale, const Site* HWY_RESTRICT sites, std::size_t count,
-                       float* const (&to)[3]) {
+/// Returns the coordinates of the filter on one axis of positions relative to the lower corner of the cells, as the low 16 bits of each
+/// lane: in a number between 2^52 and 2^53 the unit has the last bit.
+HWY_INLINE hn::Vec<Bits> fixed_point(VD x, double scale) {
   const D d;
-  const F f;
-  const std::size_t lanes = hn::Lanes(d);
-  const VD s = hn::Set(d, scale);
+  return hn::BitCast(Bits(), hn::MulAdd(x, hn::Set(d, scale), hn::Set(d, 0x1.8p52)));
+}
+/// Returns the indices of the nodes on one axis nearest to positions relative to the lower corner of the cells.
+HWY_INLINE hn::Vec<I> node_on_axis(const FilterMap& map, int axis, VD x) {
+  const D d;
+  const VD g = hn::MulAdd(x, hn::Set(d, map.inverse_width[axis]), hn::Set(d, 0.5));
+  return hn::DemoteTo(I(), hn::Min(hn::Max(g, hn::Zero(d)), hn::Set(d, static_cast<double>(map.cells[axis]))));
+}
+
+/// Vectorised part of filter_coordinates(), for one vector of sites.
+HWY_INLINE void filter_vector(const FilterMap& map, const Site* sites, std::size_t at, const FilterArrays& to) {
+  const D d;
+  const I i;
+  const Words w;
+  VD x;
+  VD y;
+  VD z;
+  VD volume;
+  hn::LoadInterleaved4(d, &sites[at].x, x, y, z, volume);
+  x = hn::Sub(x, hn::Set(d, map.lower[0]));
+  y = hn::Sub(y, hn::Set(d, map.lower[1]));
+  z = hn::Sub(z, hn::Set(d, map.lower[2]));
+  hn::StoreU(hn::TruncateTo(w, fixed_point(x, map.scale)), w, to.at[0] + at);
+  hn::StoreU(hn::TruncateTo(w, fixed_point(y, map.scale)), w, to.at[1] + at);
+  hn::StoreU(hn::TruncateTo(w, fixed_point(z, map.scale)), w, to.at[2] + at);
+  const auto row = hn::Add(hn::Mul(node_on_axis(map, 2, z), hn::Set(i, map.cells[1] + 1)), node_on_axis(map, 1, y));
+  const auto node = hn::Add(hn::Mul(row, hn::Set(i, map.cells[0] + 1)), node_on_axis(map, 0, x));
+  hn::StoreU(node, i, reinterpret_cast<std::int32_t*>(to.node + at));
+}
+
+/// Body of filter_coordinates().
+void FilterCoordinates(const FilterMap& map, const Site* HWY_RESTRICT sites, std::size_t count,
+                       const FilterArrays& to) {
+  const std::size_t lanes = hn::Lanes(D());
   std::size_t at = 0;
-  for (; at + lanes <= count; at += lanes) {
-    VD x;
-    VD y;
-    VD z;
-    VD volume;
-    hn::LoadInterleaved4(d, &sites[at].x, x, y, z, volume);
-    hn::StoreU(hn::DemoteTo(f, hn::Mul(hn::Sub(x, hn::Set(d, lower[0])), s)), f, to[0] + at);
-    hn::StoreU(hn::DemoteTo(f, hn::Mul(hn::Sub(y, hn::Set(d, lower[1])), s)), f, to[1] + at);
-    hn::StoreU(hn::DemoteTo(f, hn::Mul(hn::Sub(z, hn::Set(d, lower[2])), s)), f, to[2] + at);
+  for (; at + lanes <= count; at += lanes) filter_vector(map, sites, at, to);
+  if (at == count) return;
+  Site few[8];
+  std::uint16_t coordinates[3][8];
+  std::uint32_t nodes[8];
+  std::copy(sites + at, sites + count, few);
+  filter_vector(map, few, 0, {{coordinates[0], coordinates[1], coordinates[2]}, nodes});
+  for (std::size_t k = 0; at + k < count; ++k) {
+    for (std::size_t a = 0; a < 3; ++a) to.at[a][at + k] = coordinates[a][k];
+    to.node[at + k] = nodes[k];
   }
-  for (; at < count; ++at) {
-    to[0][at] = static_cast<float>((sites[at].x - lower[0]) * scale);
-    to[1][at] = static_cast<float>((sites[at].y - lower[1]) * scale);
-    to[2][at] = static_cast<float>((sites[at].z - lower[2]) * scale);
-  }
-}
-
-using F16 = hn::CappedTag<float, 16>;
-using I16 = hn::RebindToSigned<F16>;
-
-/// Returns the indices, on one axis, of the nodes nearest to the vertices from v on.
-HWY_INLINE hn::Vec<I16> node_on_axis(const NodeMap& map, int axis, std::size_t v) {
-  const F16 f;
-  const I16 i;
-  const auto x = hn::Mul(hn::LoadU(f, map.at[axis] + v), hn::Set(f, map.inverse_width[axis]));
-  const auto node = hn::ConvertTo(i, hn::Add(x, hn::Set(f, 0.5F)));
-  return hn::Min(hn::Max(node, hn::Zero(i)), hn::Set(i, map.cells[axis]));
-}
-
-/// Returns the numbers of the nodes nearest to the vertices from v on.
-HWY_INLINE hn::Vec<I16> nearest_node(const NodeMap& map, std::size_t v) {
-  const I16 i;
-  const auto row = hn::Add(hn::Mul(node_on_axis(map, 2, v), hn::Set(i, map.cells[1] + 1)), node_on_axis(map, 1, v));
-  return hn::Add(hn::Mul(row, hn::Set(i, map.cells[0] + 1)), node_on_axis(map, 0, v));
-}
-
-/// Body of nearest_nodes().
-void NearestNodes(const NodeMap& map, std::size_t count, std::uint32_t* HWY_RESTRICT node) {
-  const I16 i;
-  const std::size_t lanes = hn::Lanes(i);
-  std::size_t v = 0;
-  for (; v + lanes <= count; v += lanes) hn::StoreU(nearest_node(map, v), i, reinterpret_cast<std::int32_t*>(node + v));
-  alignas(64) std::int32_t rest[16] = {};
-  hn::Store(nearest_node(map, v), i, rest);
-  for (std::size_t k = 0; v + k < count; ++k) node[v + k] = static_cast<std::uint32_t>(rest[k]);
 }
 
 }  // namespace merganser::nearest::HWY_NAMESPACE
@@ -201,19 +201,14 @@ namespace merganser::nearest {
 
 HWY_EXPORT(CellKeys);
 HWY_EXPORT(FilterCoordinates);
-HWY_EXPORT(NearestNodes);
 
 bool cell_keys(const CellArithmetic& cells, const PointSet& points, std::size_t first, std::size_t count,
                std::uint32_t* key) {
   return MERGANSER_DISPATCH(CellKeys)(cells, points, first, count, key);
 }
 
-void filter_coordinates(const Vec3& lower, double scale, const Site* sites, std::size_t count, float* const (&to)[3]) {
-  MERGANSER_DISPATCH(FilterCoordinates)(lower, scale, sites, count, to);
-}
-
-void nearest_nodes(const NodeMap& map, std::size_t count, std::uint32_t* node) {
-  MERGANSER_DISPATCH(NearestNodes)(map, count, node);
+void filter_coordinates(const FilterMap& map, const Site* sites, std::size_t count, const FilterArrays& to) {
+  MERGANSER_DISPATCH(FilterCoordinates)(map, sites, count, to);
 }
 
 }  // namespace merganser::nearest

@@ -24,20 +24,23 @@ struct CellArithmetic {
 bool cell_keys(const CellArithmetic& cells, const PointSet& points, std::size_t first, std::size_t count,
                std::uint32_t* key);
 
-/// Last sweep of sorting parcels into a CellList: computes their coordinates for the single-precision filter of block_search(),
-/// (position - lower) * scale, rounded; to[a] for axis a.
-void filter_coordinates(const Vec3& lower, double scale, const Site* sites, std::size_t count, float* const (&to)[3]);
-
-/// Map from filter coordinates to the nodes of the search grid, the corners of its cells: on each axis the nearest one, trunc(coordinate
-/// * inverse_width + 1/2), cut to 0 .. cells. Numbers of nodes grow along x, then y, then z.
-struct NodeMap {
-  const float* at[3];      ///< filter coordinates by axis and vertex
-  float inverse_width[3];  ///< reciprocal edges of a cell in filter coordinates, by axis
-  std::int32_t cells[3];   ///< number of cells by axis; there is one node more
+/// Map from positions to the coordinates of the filter of block_search(), round((position - lower) * scale) modulo 2^16, and to the
+/// nodes of the search grid, the corners of its cells: on each axis the nearest one, trunc((position - lower) * inverse_width + 1/2),
+/// cut to 0 .. cells. Numbers of nodes grow along x, then y, then z.
+struct FilterMap {
+  Vec3 lower;             ///< lower corner of the cells
+  double scale;           ///< units of the filter in a unit of length
+  Vec3 inverse_width;     ///< reciprocal edges of a cell, by axis
+  std::int32_t cells[3];  ///< number of cells by axis; there is one node more
 };
 
-/// Sweep before block_search(): computes the node nearest to each of the first `count` vertices. Reads up to 16 coordinates beyond the
-/// last, which must be there.
-void nearest_nodes(const NodeMap& map, std::size_t count, std::uint32_t* node);
+/// Arrays that filter_coordinates() writes.
+struct FilterArrays {
+  std::uint16_t* at[3];  ///< coordinates of the filter by axis
+  std::uint32_t* node;   ///< number of the nearest node
+};
+
+/// Last sweep of sorting parcels into a CellList: computes filter coordinates and nodes of `count` sites.
+void filter_coordinates(const FilterMap& map, const Site* sites, std::size_t count, const FilterArrays& to);
 
 }  // namespace merganser::nearest

@@ -27,21 +27,6 @@ void grow(std::vector<std::uint32_t>& numbers, std::size_t count) {
   numbers.resize(count);
 }
 
-/// Writer of the single-precision filter coordinates of parcels that block_search() reads.
-struct FilterWriter {
-  float* x;  // filter coordinates, by vertex
-  float* y;
-  float* z;
-  Vec3 lower;    // lower corner of the search cells
-  double scale;  // reciprocal of the widest edge of a cell
-  /// Writes the single-precision filter coordinates of the parcel of a vertex.
-  void write(std::size_t vertex, const Vec3& p) const {
-    x[vertex] = static_cast<float>((p[0] - lower[0]) * scale);
-    y[vertex] = static_cast<float>((p[1] - lower[1]) * scale);
-    z[vertex] = static_cast<float>((p[2] - lower[2]) * scale);
-  }
-};
-
 }  // namespace
 
 // Makes the cell list of one rank's region; empty until bin() and sort().
@@ -218,8 +203,9 @@ bool CellList::narrow_to_points(const PointSet& points) {
 // second half of building the cell list.
 void CellList::sort(const PointSet& points, Site* sorted, std::byte* scratch) {
   sorted_ = sorted;
-  filter_ = reinterpret_cast<float*>(scratch);
-  by_node_ = reinterpret_cast<std::uint32_t*>(filter_ + 3 * (n_ + kPadding));
+  by_node_ = reinterpret_cast<std::uint32_t*>(scratch);
+  node_of_ = by_node_ + n_;
+  filter_ = reinterpret_cast<std::uint16_t*>(node_of_ + n_);
   if (order_.size() < n_) grow(order_, n_);
   // start_[k + 2] holds the count of half-cell k. With its first position in start_[k + 1], the scatter, which advances
   // it, leaves the first position of k + 1 there.
@@ -241,8 +227,6 @@ void CellList::sort(const PointSet& points, Site* sorted, std::byte* scratch) {
   }
   for (; i < n_; ++i) order[next[key[i]]++] = static_cast<std::uint32_t>(i);
 
-  const std::size_t stride = n_ + kPadding;
-  const FilterWriter f{filter_, filter_ + stride, filter_ + 2 * stride, lower_, scale_};
   points.visit([&](const auto& site_of) {
     for (std::size_t begin = 0; begin < n_; begin += kLot) {
       const std::size_t end = std::min(begin + kLot, n_);
@@ -250,12 +234,22 @@ void CellList::sort(const PointSet& points, Site* sorted, std::byte* scratch) {
         points.prefetch(order_[std::min(k + kAhead, n_ - 1)]);
         sorted_[k] = site_of(order_[k]);
       }
-      filter_coordinates(lower_, scale_, sorted_ + begin, end - begin, {f.x + begin, f.y + begin, f.z + begin});
+      write_filter(begin, end);
     }
   });
-  for (std::size_t k = n_; k < stride; ++k) f.x[k] = f.y[k] = f.z[k] = 1e30F;
+  const std::size_t stride = n_ + kPadding;
+  for (int a = 0; a < 3; ++a) std::fill_n(filter_ + static_cast<std::size_t>(a) * stride + n_, kPadding, 0);
   trees_.reset();
   if (most_ > CrowdedTrees::kCrowded) build_trees(points);
+}
+
+/// Writes the filter coordinates of the vertices begin .. end - 1, and their nodes.
+void CellList::write_filter(std::size_t begin, std::size_t end) {
+  FilterMap map{lower_, scale_ * kFilterUnits, inverse_width_, {}};
+  for (int a = 0; a < 3; ++a) map.cells[a] = static_cast<std::int32_t>(cells_[a]);
+  std::uint16_t* const at = filter_ + begin;
+  const std::size_t stride = n_ + kPadding;
+  filter_coordinates(map, sorted_ + begin, end - begin, {{at, at + stride, at + 2 * stride}, node_of_ + begin});
 }
 
 /// Builds k-d trees of the crowded half-cells and rewrites the filter coordinates of their vertices, which it permutes.
@@ -264,28 +258,19 @@ void CellList::build_trees(const PointSet& points) {
   for (std::size_t h = 0; h < 2 * static_cast<std::size_t>(cell_count()); ++h)
     if (start_[h + 1] - start_[h] > CrowdedTrees::kCrowded) runs.push_back({start_[h], start_[h + 1]});
   trees_ = std::make_unique<CrowdedTrees>(n_, runs);
-  const std::size_t stride = n_ + kPadding;
-  const FilterWriter f{filter_, filter_ + stride, filter_ + 2 * stride, lower_, scale_};
   for (const CrowdedTrees::Run& run : runs) {
     trees_->build(run, sorted_, order_.data(), points);
-    for (std::uint32_t v = run.begin; v < run.end; ++v) f.write(v, {sorted_[v].x, sorted_[v].y, sorted_[v].z});
+    write_filter(run.begin, run.end);
   }
 }
 
 /// Lists the small parcels under their nearest node of the search grid, the order in which block_search() takes them.
 void CellList::list_by_node() {
   // A counting sort of the small parcels, which come in the order of cells: its accesses are nearly sequential.
-  const std::size_t stride = n_ + kPadding;
-  NodeMap map{{filter_, filter_ + stride, filter_ + 2 * stride}, {}, {}};
-  for (int a = 0; a < 3; ++a) {
-    map.inverse_width[a] = static_cast<float>(1.0 / (width_[a] * scale_));
-    map.cells[a] = static_cast<std::int32_t>(cells_[a]);
-  }
-  std::uint32_t* const node_of = by_node_ + n_;
-  nearest_nodes(map, n_, node_of);
   const auto node_count = static_cast<std::size_t>((cells_[0] + 1) * (cells_[1] + 1) * (cells_[2] + 1));
   node_start_.assign(node_count + 2, 0);
   std::uint32_t* const start = node_start_.data();
+  const std::uint32_t* const node_of = node_of_;
   const auto cells = static_cast<std::size_t>(cell_count());
   for (std::size_t c = 0; c < cells; ++c)
     for (std::uint32_t v = start_[2 * c]; v < start_[2 * c + 1]; ++v) ++start[node_of[v] + 2];
@@ -298,23 +283,20 @@ void CellList::list_by_node() {
 /// Fills the arguments of block_search() from the cell list. @return false if plain differences in a block may not be the canonical
 /// ones (a period is too short)
 bool CellList::fill_block_search(BlockSearch& block) const {
-  double reach = 0;
   // Inside a block of two cells the plain difference is the canonical one only if it is at most half a period; 2.01
   // covers rounding.
   bool plain = true;
+  const double scale = scale_ * kFilterUnits;
   for (int a = 0; a < 3; ++a) {
     block.cells[a] = static_cast<int>(cells_[a]);
-    block.width[a] = static_cast<float>(width_[a] * scale_);
-    // Rounded towards the cells, so that the filter never takes a face for farther than it is.
-    const double nearer = scale_ * (1 - 0x1p-22);
-    const float far = std::numeric_limits<float>::infinity();
-    block.far[a][0] = region_.wall_lower[a] ? -far : static_cast<float>((region_.lower[a] - lower_[a]) * nearer);
-    block.far[a][1] = region_.wall_upper[a] ? far : static_cast<float>((region_.upper[a] - lower_[a]) * nearer);
-    reach = std::max(reach, (upper_[a] - lower_[a]) * scale_);
+    block.width[a] = std::min(width_[a] * scale, kFilterUnits);
+    block.far[a][0] = region_.wall_lower[a] ? -kInfinity : (region_.lower[a] - lower_[a]) * scale;
+    block.far[a][1] = region_.wall_upper[a] ? kInfinity : (region_.upper[a] - lower_[a]) * scale;
     plain = plain && (!box_.periodic[a] || 2.01 * width_[a] <= 0.5 * box_.extent[a]);
+    const bool round = box_.periodic[a] && std::fabs(lower_[a] - box_.lower[a]) <= slack_ &&
+                       std::fabs(upper_[a] - (box_.lower[a] + box_.extent[a])) <= slack_;
+    block.period[a] = round ? box_.extent[a] * scale : 0;
   }
-  // Twice the rounding of coordinates up to reach + 2 in single precision.
-  block.coordinate_error = static_cast<float>((reach + 2) * 0x1p-23);
   const std::size_t stride = n_ + kPadding;
   block.x = filter_;
   block.y = filter_ + stride;

@@ -8,6 +8,7 @@
 
 #include "merganser/links/links.hpp"
 #include "src/nearest/block_search.hpp"
+#include "src/nearest/cell_keys.hpp"
 #include "tests/geometry/boxes.hpp"
 #include "tests/nearest/clouds.hpp"
 
@@ -161,50 +162,143 @@ TEST(ExactSearch, settles_nearly_all_of_a_uniform_cloud_without_a_second_look) {
   EXPECT_LT(sorted.search().size(), 3500U);
 }
 
-// Before a parcel that has no other around it, copied candidates fill the room: the number of no candidate leads beyond. Builds with
-// checks of bounds tell.
+/// Returns the arguments of block_search() for one row of cells of a cell edge along x within walls, without the arrays of parcels.
+nearest::BlockSearch row_of_cells(int cells) {
+  nearest::BlockSearch s{};
+  for (int a = 0; a < 3; ++a) {
+    s.cells[a] = a == 0 ? cells : 1;
+    s.width[a] = nearest::kFilterUnits;
+    s.far[a][1] = std::numeric_limits<double>::infinity();
+    s.far[a][0] = -s.far[a][1];
+  }
+  return s;
+}
+
+// Before a parcel that has no other around it, copied candidates fill the room: places behind the last one are no candidates. Builds
+// with checks of bounds tell of a read beyond the room.
 TEST(ExactSearch, reads_no_vertex_beyond_the_room_of_candidates) {
   on_every_target([](std::int64_t) {
     constexpr std::uint32_t kCells = 64;
     constexpr std::uint32_t kFull = 18;  // cells of 50 parcels each
     constexpr std::uint32_t kAt = 25;    // cell of the parcel alone
-    std::vector<float> x;
-    std::vector<float> others;
+    std::vector<std::uint16_t> x;
     std::vector<std::uint32_t> cell_start;
     for (std::uint32_t c = 0; c < kCells; ++c) {
       cell_start.push_back(static_cast<std::uint32_t>(x.size()));
-      const int n = c < kFull ? 50 : c == kAt ? 1 : 0;
-      for (int k = 0; k < n; ++k) x.push_back(static_cast<float>(c) + 0.3F + 0.005F * static_cast<float>(k));
+      const std::uint32_t n = c < kFull ? 50 : c == kAt ? 1 : 0;
+      for (std::uint32_t k = 0; k < n; ++k) x.push_back(static_cast<std::uint16_t>(32768 * c + 9830 + 160 * k));
       cell_start.push_back(static_cast<std::uint32_t>(x.size()));
     }
     const auto parcels = static_cast<std::uint32_t>(x.size());
     cell_start.insert(cell_start.end(), 2, parcels);
-    x.resize(parcels + 64, 1e30F);  // beyond the last, for whole vectors
-    others.assign(parcels, 0.2F);
-    others.resize(parcels + 64, 1e30F);
+    x.resize(parcels + 64, 0);  // beyond the last, for whole vectors
+    const std::vector<std::uint16_t> others(parcels + 64, 6554);
     std::vector<std::uint32_t> node_start(4 * (kCells + 1) + 1, 1);
     std::fill_n(node_start.begin(), kAt + 1, 0);
     const std::vector<std::uint32_t> by_node{parcels - 1};
     std::vector<std::uint32_t> target(parcels, 0);
     std::vector<nearest::BlockSearch::Open> open;
-    nearest::BlockSearch s{};
+    nearest::BlockSearch s = row_of_cells(kCells);
     s.x = x.data();
     s.y = s.z = others.data();
     s.cell_start = cell_start.data();
     s.node_start = node_start.data();
     s.by_node = by_node.data();
-    s.coordinate_error = 1e-6F;
     s.target = target.data();
     s.open = &open;
-    for (int a = 0; a < 3; ++a) {
-      s.cells[a] = a == 0 ? static_cast<int>(kCells) : 1;
-      s.width[a] = 1;
-      s.far[a][1] = std::numeric_limits<float>::infinity();
-      s.far[a][0] = -s.far[a][1];
-    }
     nearest::block_search(s);
-    EXPECT_EQ(target[parcels - 1], links::kNone);
-    EXPECT_EQ(open.size(), 1U);
+    ASSERT_EQ(open.size(), 1U);
+    EXPECT_EQ(open[0].vertex, parcels - 1);
+    EXPECT_EQ(open[0].candidate, links::kNone);
+  });
+}
+
+/// Two candidates at a distance from a parcel at the middle of two cells, along x: which of them the filter finds, if any.
+struct TwoCandidates {
+  int first;            // of the candidates, in units, from the parcel
+  int second;           // the same
+  std::uint32_t found;  // 1 or 2; kNone: left open
+};
+
+// Differences of coordinates wrap around at one cell edge, and have errors of a unit: what they cannot tell is left open.
+TEST(ExactSearch, leaves_open_what_fixed_point_numbers_cannot_tell) {
+  const TwoCandidates cases[] = {
+      {6000, -9000, 1},
+      {-9000, 6000, 2},
+      {6000, -6001, links::kNone},
+      {6000, -6100, 1},
+      {0, 6000, links::kNone},  // two parcels at one place
+      {16300, -20000, 1},
+      {16380, -20000, links::kNone},  // half an edge
+      {30000, -31000, links::kNone},
+      {40000, -48000, links::kNone},  // -48000 wraps around to 17536
+  };
+  on_every_target([&](std::int64_t) {
+    for (const TwoCandidates& c : cases) {
+      constexpr int kAt = 2 * 32768;  // the node in the middle of four cells; the parcel is left or right of it
+      const int at = kAt + (c.second < -32768 ? 16000 : c.first > 32768 ? -16000 : 0);
+      const int place[3] = {at, at + c.first, at + c.second};
+      std::vector<std::uint32_t> vertex{0, 1, 2};
+      std::sort(vertex.begin(), vertex.end(), [&](auto a, auto b) { return place[a] / 32768 < place[b] / 32768; });
+      std::vector<std::uint16_t> x(3 + 64, 0);
+      std::vector<std::uint32_t> cell_start(10, 3);
+      for (int cell = 3; cell >= 0; --cell)
+        for (std::uint32_t v = 3; v-- > 0;)
+          if (place[vertex[v]] / 32768 >= cell) cell_start[2 * cell] = cell_start[2 * cell + 1] = v;
+      for (std::uint32_t v = 0; v < 3; ++v) x[v] = static_cast<std::uint16_t>(place[vertex[v]]);
+      const auto own = static_cast<std::uint32_t>(std::find(vertex.begin(), vertex.end(), 0U) - vertex.begin());
+      const std::vector<std::uint16_t> others(3 + 64, 100);
+      std::vector<std::uint32_t> node_start(4 * 5 + 1, 1);
+      std::fill_n(node_start.begin(), 3, 0);
+      const std::vector<std::uint32_t> by_node{own};
+      std::vector<std::uint32_t> target(3, 77);
+      std::vector<nearest::BlockSearch::Open> open;
+      nearest::BlockSearch s = row_of_cells(4);
+      s.x = x.data();
+      s.y = s.z = others.data();
+      s.cell_start = cell_start.data();
+      s.node_start = node_start.data();
+      s.by_node = by_node.data();
+      s.target = target.data();
+      s.open = &open;
+      nearest::block_search(s);
+      const std::uint32_t found = !open.empty() ? links::kNone : vertex[target[own]];
+      EXPECT_EQ(found, c.found) << c.first << ", " << c.second;
+      EXPECT_EQ(open.size(), c.found == links::kNone ? 1U : 0U) << c.first << ", " << c.second;
+    }
+  });
+}
+
+/// Coordinates of the filter and nodes, by vectors of any length, against their definitions.
+TEST(ExactSearch, computes_filter_coordinates_and_nodes) {
+  on_every_target([](std::int64_t) {
+    std::mt19937_64 random(23);
+    const auto next = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+    const nearest::FilterMap map{{-3, 0.5, 1e6}, 2 * nearest::kFilterUnits, {2, 2.5, 4}, {1000, 7, 3}};
+    for (const std::size_t count : {1U, 2U, 3U, 7U, 8U, 9U, 31U, 100U}) {
+      std::vector<Site> sites;
+      for (std::size_t i = 0; i < count; ++i)
+        sites.push_back({-3 + 500 * next(), 0.5 + 2.8 * next(), 1e6 + 0.75 * next(), 1});
+      sites.back().x = -3 - 1e-13;  // outside by rounding
+      std::vector<std::uint16_t> at[3];
+      for (auto& axis : at) axis.assign(count + 1, 4711);
+      std::vector<std::uint32_t> node(count + 1, 4711);
+      nearest::filter_coordinates(map, sites.data(), count, {{at[0].data(), at[1].data(), at[2].data()}, node.data()});
+      for (std::size_t i = 0; i < count; ++i) {
+        const double place[3] = {sites[i].x, sites[i].y, sites[i].z};
+        std::int64_t index[3];
+        for (std::size_t a = 0; a < 3; ++a) {
+          const double exact = (place[a] - map.lower[a]) * map.scale;
+          const auto off = static_cast<std::uint16_t>(at[a][i] - static_cast<std::uint16_t>(std::llround(exact)) + 1);
+          EXPECT_LE(off, 2) << exact;
+          index[a] = std::max<std::int64_t>(
+              0, static_cast<std::int64_t>((place[a] - map.lower[a]) * map.inverse_width[a] + 0.5));
+        }
+        EXPECT_EQ(node[i], (index[2] * 8 + index[1]) * 1001 + index[0]);
+      }
+      for (const auto& axis : at) EXPECT_EQ(axis[count], 4711);
+      EXPECT_EQ(node[count], 4711U);
+    }
   });
 }
 

@@ -72,7 +72,7 @@ class CellList {
   void sort(const PointSet& points, Site* sorted, std::byte* scratch);
   /// Returns the bytes of scratch memory that sort() needs for n parcels.
   [[nodiscard]] static std::size_t scratch_bytes(std::size_t n) {
-    return 3 * (n + kPadding) * sizeof(float) + 2 * n * sizeof(std::uint32_t);
+    return 3 * (n + kPadding) * sizeof(std::uint16_t) + 2 * n * sizeof(std::uint32_t);
   }
 
   /// Small parcel whose nearest neighbour may be on another rank; `best` is the nearest parcel of this rank.
@@ -133,6 +133,7 @@ class CellList {
   [[nodiscard]] Census count(const PointSet& points, std::uint32_t crowd);
   [[nodiscard]] bool narrow_to_points(const PointSet& points);
   void build_trees(const PointSet& points);
+  void write_filter(std::size_t begin, std::size_t end);
   void list_by_node();
   [[nodiscard]] bool fill_block_search(BlockSearch& block) const;
   [[nodiscard]] bool is_final(const Vec3& p, double distance2) const;
@@ -164,10 +165,11 @@ class CellList {
   std::vector<std::uint32_t> order_;            // by vertex: position of its parcel in the container
   std::vector<std::uint32_t> start_;            // by half-cell: first vertex in it
   Site* sorted_ = nullptr;                      // by vertex: position and volume, in the caller's memory
-  float* filter_ = nullptr;                     // scratch: coordinates of the filter, ...
+  std::uint16_t* filter_ = nullptr;             // scratch: coordinates of the filter, by axis and vertex, ...
+  std::uint32_t* node_of_ = nullptr;            // ... the nearest node of each vertex, ...
   std::uint32_t* by_node_ = nullptr;            // ... small parcels listed under their nearest node
   std::vector<std::uint32_t> node_start_;       // by node of the search grid: first entry of by_node_
-  double scale_ = 1;                            // of filter coordinates: reciprocal of the widest edge of a cell
+  double scale_ = 1;                            // reciprocal of the widest edge of a cell
   std::unique_ptr<CrowdedTrees> trees_;         // of the crowded cells; null if there are none
 };
 
