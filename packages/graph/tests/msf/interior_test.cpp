@@ -162,7 +162,8 @@ TEST_P(InteriorTest, ranges_are_of_one_rank_each_where_ranks_share_few_vertices)
     // All edges on the last rank: it has all vertices, the others have none.
     const bool last = t.rank() == t.size() - 1;
     const auto whole = as_edges<graphs::Edge12>(shape.edges);
-    const auto one = ranks.own_range(std::span<const graphs::Edge12>(whole).first(last ? whole.size() : 0), shape.vertices);
+    const auto one =
+        ranks.own_range(std::span<const graphs::Edge12>(whole).first(last ? whole.size() : 0), shape.vertices);
     ASSERT_TRUE(one.has_value());
     EXPECT_EQ(one->first <= one->last, last);
   });

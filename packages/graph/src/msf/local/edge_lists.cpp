@@ -34,8 +34,8 @@ HWY_INLINE std::size_t append(V positions, M mask, std::uint32_t* to) {
 }
 
 /// Body of list_edges() for edges of 12 bytes, whose numbers `words` are. @param last  last vertex of the range
-ListedEdges list_edges(const std::uint32_t* HWY_RESTRICT words, std::size_t count, std::uint32_t flip, std::uint32_t bound,
-                       std::uint32_t first, std::uint32_t last, std::uint32_t* HWY_RESTRICT light,
+ListedEdges list_edges(const std::uint32_t* HWY_RESTRICT words, std::size_t count, std::uint32_t flip,
+                       std::uint32_t bound, std::uint32_t first, std::uint32_t last, std::uint32_t* HWY_RESTRICT light,
                        std::uint32_t* HWY_RESTRICT away) {
   const U u;
   const std::size_t lanes = hn::Lanes(u);
@@ -73,8 +73,8 @@ ListedEdges list_edges(const std::uint32_t* HWY_RESTRICT words, std::size_t coun
 }
 
 /// Body of list_outside() for edges of 12 bytes, whose numbers `words` are.
-std::size_t list_outside(const std::uint32_t* HWY_RESTRICT words, std::size_t edges, const std::uint32_t* HWY_RESTRICT set,
-                         std::uint32_t* HWY_RESTRICT list) {
+std::size_t list_outside(const std::uint32_t* HWY_RESTRICT words, std::size_t edges,
+                         const std::uint32_t* HWY_RESTRICT set, std::uint32_t* HWY_RESTRICT list) {
   const U u;
   const hn::RebindToSigned<U> signed_words;
   const std::size_t lanes = hn::Lanes(u);
@@ -125,7 +125,8 @@ ListedEdges list_edges<graphs::Edge12>(std::span<const graphs::Edge12> edges, st
 template <>
 std::size_t list_outside<graphs::Edge12>(std::span<const graphs::Edge12> edges, const std::uint32_t* set,
                                          std::uint32_t* list) {
-  return MERGANSER_DISPATCH(list_outside)(reinterpret_cast<const std::uint32_t*>(edges.data()), edges.size(), set, list);
+  return MERGANSER_DISPATCH(list_outside)(reinterpret_cast<const std::uint32_t*>(edges.data()), edges.size(), set,
+                                          list);
 }
 
 }  // namespace merganser::msf
