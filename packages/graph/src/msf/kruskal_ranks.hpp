@@ -1,5 +1,7 @@
 #pragma once
 /// Communication of filter-Kruskal over ranks, for graphs whose vertices fit every rank's memory.
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -32,6 +34,8 @@ class KruskalRanks {
     std::optional<MeasuredWork> work_;
   };
 
+  static constexpr bool kContracts = true;  // each rank its interior, where ranks share few vertices
+
   KruskalRanks(comm::Transport& transport, Report& report) : transport_(transport), report_(report) {}
   [[nodiscard]] int rank() const { return transport_.rank(); }
   [[nodiscard]] int size() const { return transport_.size(); }
@@ -46,10 +50,49 @@ class KruskalRanks {
   [[nodiscard]] std::vector<Edge> gather(const std::vector<Edge>& sample) {
     return comm::all_gather(transport_, sample).flat();
   }
+  /// Returns the sum of counts of all ranks. Collective.
+  [[nodiscard]] JoinCount sum(const JoinCount& mine) {
+    std::int64_t counts[2] = {static_cast<std::int64_t>(mine.edges), static_cast<std::int64_t>(mine.joined)};
+    transport_.all_reduce(counts, comm::Op::sum);
+    return {static_cast<std::size_t>(counts[0]), static_cast<std::size_t>(counts[1])};
+  }
+  /// Returns a range of vertices for this rank, which overlaps no other rank's, if at least three quarters of the ends of a sample of all
+  /// ranks' edges lie in the ranges of their ranks; else nothing, on every rank. Collective.
+  /// @param sample  of this rank's edges, in the same proportion to all of them on every rank
+  template <class Edge>
+  [[nodiscard]] std::optional<VertexRange> own_range(std::span<const Edge> sample, std::uint64_t vertices) {
+    // About 128 pieces of consecutive vertices for each rank, few enough that each has many ends of the sample.
+    const auto ranks = static_cast<std::size_t>(transport_.size());
+    const auto bits = std::min(16U, static_cast<unsigned>(std::bit_width(128 * ranks)));
+    const auto width = static_cast<unsigned>(std::bit_width(vertices));
+    const unsigned shift = width > bits ? width - bits : 0;
+    std::vector<std::uint32_t> mine;
+    for (const Edge& e : sample)
+      for (const std::uint64_t v : {std::uint64_t{e.low}, std::uint64_t{e.high}})
+        mine.push_back(static_cast<std::uint32_t>(std::min(v >> shift, (std::uint64_t{1} << bits) - 1)));
+    const auto ends = comm::all_gather(transport_, mine);
+    const std::vector<Pieces> owned = longest_runs(piece_owners(ends, std::size_t{1} << bits), ranks);
+    std::size_t inside = 0;
+    for (std::size_t r = 0; r < ranks; ++r)
+      for (const std::uint32_t piece : ends[r])
+        inside += static_cast<std::size_t>(piece - owned[r].first < owned[r].count);
+    if (inside == 0 || 4 * inside < 3 * ends.records()) return std::nullopt;
+    const Pieces& own = owned[static_cast<std::size_t>(transport_.rank())];
+    if (own.count == 0) return VertexRange{1, 0};
+    return VertexRange{std::uint64_t{own.first} << shift, (std::uint64_t{own.first + own.count} << shift) - 1};
+  }
+  /// Returns the union of the lists of vertices of all ranks, ascending, on every rank. Collective.
+  [[nodiscard]] std::vector<std::uint32_t> union_of(const std::vector<std::uint32_t>& mine) {
+    const Scope scope(*this, false);
+    std::vector<std::uint32_t> all = comm::all_gather(transport_, mine).flat();
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+  }
   /// Sends each edge to the rank of its range of weights. Collective. @param splitters  last edge of each range but the last; none: all
   /// edges go to rank 0. @return this rank's range, unsorted
-  template <class Edge>
-  [[nodiscard]] Buffer<Edge> distribute(Buffer<Edge> batch, const std::vector<Edge>& splitters) {
+  template <class Joinable, class Edge>
+  [[nodiscard]] Buffer<Joinable> distribute(Buffer<Joinable> batch, const std::vector<Edge>& splitters) {
     const Scope scope(*this, false);
     const auto owner = [&](const Edge& e) {
       int rank = 0;  // splitters are few, and a search by halves would branch at random
@@ -72,8 +115,7 @@ class KruskalRanks {
     const Scope scope(*this, false);
     std::vector<Ends> ends;
     ends.reserve(sorted.size());
-    for (const Edge& e : sorted)
-      ends.push_back({static_cast<std::uint32_t>(e.low), static_cast<std::uint32_t>(e.high)});
+    for (const Edge& e : sorted) ends.push_back(ends_of(e));
     const auto all = comm::all_gather(transport_, ends);
     const MeasuredWork work;
     JoinCount count{all.records(), 0};
@@ -88,11 +130,52 @@ class KruskalRanks {
   }
 
  private:
+  /// Consecutive pieces of a graph's vertices.
+  struct Pieces {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+  };
+  /// Returns the owner of each of `pieces` pieces of vertices: the rank with most ends there, or where there are none that of the piece
+  /// before. @param ends  pieces of the ends of each rank's edges
+  static std::vector<std::size_t> piece_owners(const comm::Received<std::uint32_t>& ends, std::size_t pieces) {
+    std::vector<std::size_t> owners(pieces);
+    std::vector<std::uint32_t> most(pieces);
+    std::vector<std::uint32_t> counts(pieces);
+    for (std::size_t r = 0; r < ends.size(); ++r) {
+      for (const std::uint32_t piece : ends[r]) {
+        if (++counts[piece] <= most[piece]) continue;
+        most[piece] = counts[piece];
+        owners[piece] = r;
+      }
+      for (const std::uint32_t piece : ends[r]) counts[piece] = 0;
+    }
+    for (std::size_t piece = 1; piece < pieces; ++piece)
+      if (most[piece] == 0) owners[piece] = owners[piece - 1];
+    return owners;
+  }
+  /// Returns the longest run of consecutive pieces that each rank owns.
+  static std::vector<Pieces> longest_runs(const std::vector<std::size_t>& owners, std::size_t ranks) {
+    std::vector<Pieces> longest(ranks);
+    for (std::size_t begin = 0, end = 0; begin < owners.size(); begin = end) {
+      while (end < owners.size() && owners[end] == owners[begin]) ++end;
+      if (end - begin > longest[owners[begin]].count)
+        longest[owners[begin]] = {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin)};
+    }
+    return longest;
+  }
   /// Ends of an edge, which are all that joining trees needs.
   struct Ends {
     std::uint32_t low;
     std::uint32_t high;
   };
+  template <class Edge>
+  static Ends ends_of(const Edge& e) {
+    return {static_cast<std::uint32_t>(e.low), static_cast<std::uint32_t>(e.high)};
+  }
+  template <class Edge>
+  static Ends ends_of(const UndecidedEdge<Edge>& e) {
+    return {e.from, e.to};
+  }
 
   comm::Transport& transport_;
   Report& report_;

@@ -29,6 +29,7 @@ class WatchedRank {
   WatchedRank(std::uint64_t vertices, int ranks) : parent_(vertices), ranks_(ranks) {
     std::iota(parent_.begin(), parent_.end(), std::uint64_t{0});
   }
+  static constexpr bool kContracts = false;
   [[nodiscard]] static int rank() { return 0; }
   [[nodiscard]] int size() const { return ranks_; }
   std::size_t count(std::size_t edges) {

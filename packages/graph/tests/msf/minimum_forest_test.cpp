@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "merganser/base/error.hpp"
+#include "tests/msf/local_shapes.hpp"
 #include "tests/msf/oracle.hpp"
 #include "tests/support/ranks.hpp"
 
@@ -112,6 +113,18 @@ TEST_P(MinimumForestTest, of_kruskal_is_found_by_pivots_and_splitters_of_all_ran
         cliques.add(30 * c, (30 * c + 30) % 3000, 1000 + c);
       }
       ASSERT_NO_FATAL_FAILURE(expect_kruskal<graphs::Edge16>(cliques, t, sense));
+    }
+  });
+}
+
+TEST_P(MinimumForestTest, of_kruskal_is_found_where_ranks_contract_their_interiors) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    for (const auto sense : {msf::Sense::minimum, msf::Sense::maximum}) {
+      const Shape shape = local_shape(80, sense == msf::Sense::minimum ? 1U << 31 : 3, 2);
+      const auto graph = in_blocks<graphs::Edge12>(shape, t);
+      msf::Report report;
+      const msf::Forest forest = msf::minimum_spanning_forest(graph, t, {.sense = sense}, report);
+      ASSERT_TRUE(sorted(gathered(forest.edges, t)) == sorted(plain_kruskal(shape.edges, shape.vertices, sense)));
     }
   });
 }

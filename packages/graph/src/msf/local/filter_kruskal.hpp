@@ -3,17 +3,22 @@
 /// filter that drops edges within one tree unsorted.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "merganser/base/parallel.hpp"
 #include "merganser/base/simulated.hpp"
+#include "src/msf/local/between_trees.hpp"
 #include "src/msf/local/buffer.hpp"
+#include "src/msf/local/edge_lists.hpp"
 #include "src/msf/local/edge_sort.hpp"
+#include "src/msf/local/interior.hpp"
 #include "src/msf/local/union_find.hpp"
 
 namespace merganser::msf {
@@ -52,47 +57,38 @@ class ForestProgress {
 /// Filter step of filter-Kruskal: returns the edges for which `keep` holds, in their order, filtered by several threads; every weight
 /// is xored with `flip` first (all bits for a maximum forest).
 ///
-/// Appending has no branch on the outcome, which is unpredictable. A predicate with a member may_keep(edge), which is cheaper and true
-/// for all edges to be kept, is applied to the edges that this one leaves.
+/// Appending has no branch on the outcome, which is unpredictable. A predicate may have a member list(block, positions), which lists the
+/// positions of edges that may be kept, of all that are to be kept, and returns their number; it is applied to these edges only.
 /// @param expected  estimated number of edges kept, for the first allocation
-/// @param highest   if not null, set to the largest end of all edges; 0 if there are none
 template <class Edge, class Keep>
 Buffer<Edge> select(std::span<const Edge> edges, typename Edge::bits_type flip, int threads, std::size_t expected,
-                    ForestProgress& progress, const Keep& keep, std::uint64_t* highest = nullptr) {
-  constexpr std::size_t kBlock = 4096;  // edges that a thread filters at a time
+                    ForestProgress& progress, const Keep& keep) {
+  constexpr std::size_t kBlock = 2048;  // edges that a thread filters at a time, which the first-level cache holds
   std::vector<Buffer<Edge>> parts(static_cast<std::size_t>(threads));
-  std::vector<std::uint64_t> ends(static_cast<std::size_t>(threads), 0);
   in_parallel(threads, [&](int t) {
     const auto mine = thread_share(edges, t, threads);
     auto& out = parts[static_cast<std::size_t>(t)];
     out.reserve(expected / static_cast<std::size_t>(threads) + kBlock);
-    typename Edge::id_type most = 0;
+    std::vector<std::uint32_t> positions(kBlock + kListSlack);
     for (std::size_t begin = 0; begin < mine.size(); begin += kBlock) {
       const auto block = mine.subspan(begin, std::min(kBlock, mine.size() - begin));
-      Edge* const to = out.reserve_more(block.size());
+      std::size_t listed = block.size();
+      if constexpr (requires { keep.list(block, positions.data()); }) listed = keep.list(block, positions.data());
+      Edge* const to = out.reserve_more(listed);
       std::size_t kept = 0;
-      for (Edge e : block) {
-        most = std::max(most, e.high);
+      const auto add = [&](Edge e) {
         e.weight ^= flip;
         to[kept] = e;
-        if constexpr (requires { keep.may_keep(e); })
-          kept += static_cast<std::size_t>(keep.may_keep(e));
-        else
-          kept += static_cast<std::size_t>(keep(e));
-      }
-      if constexpr (requires(Edge e) { keep.may_keep(e); }) {
-        const std::span<const Edge> left(to, std::exchange(kept, 0));
-        for (const Edge& e : left) {
-          to[kept] = e;
-          kept += static_cast<std::size_t>(keep(e));
-        }
-      }
+        kept += static_cast<std::size_t>(keep(e));
+      };
+      if (listed == block.size())
+        for (const Edge& e : block) add(e);
+      else
+        for (std::size_t i = 0; i < listed; ++i) add(block[positions[i]]);
       out.resize(out.size() + kept);
       if (t == 0) progress.add(block.size() * static_cast<std::size_t>(threads));
     }
-    ends[static_cast<std::size_t>(t)] = most;
   });
-  if (highest != nullptr) *highest = *std::max_element(ends.begin(), ends.end());
   Buffer<Edge> all = std::move(parts[0]);
   for (std::size_t t = 1; t < parts.size(); ++t) all.append(parts[t].span());
   return all;
@@ -144,44 +140,22 @@ struct JoinCount {
   std::size_t joined = 0;  ///< number of those that joined two trees
 };
 
-/// Predicate of edges between two trees of a union-find, as the trees are when it is made.
-///
-/// After the light edges of a graph, one tree often has most ends of edges. Then membership in it is looked up in one bit per
-/// vertex, which stays in the second-level cache where 4 bytes per vertex do not: most edges are decided by two bits.
-class BetweenTrees {
- public:
-  /// Flattens the paths of the sets. Cost: O(vertices).
-  explicit BetweenTrees(UnionFind& sets);
-  /// Returns false only for an edge within the largest tree, by the bits of its ends.
-  template <class Edge>
-  [[nodiscard]] bool may_keep(const Edge& e) const {
-    return (in_largest(e.low) & in_largest(e.high)) == 0;
-  }
-  /// Returns whether an edge joins two trees.
-  template <class Edge>
-  bool operator()(const Edge& e) const {
-    // An edge out of the largest tree needs no labels, which would come from memory; most edges that may_keep() leaves are such.
-    if (in_largest(e.low) != in_largest(e.high)) return true;
-    return labels_[e.low] != labels_[e.high];
-  }
-
- private:
-  [[nodiscard]] std::uint32_t in_largest(std::uint64_t v) const { return largest_[v / 32] >> (v % 32) & 1U; }
-
-  const std::uint32_t* labels_;
-  std::vector<std::uint32_t> largest_;  // one bit per vertex: in the largest tree
-};
-
 /// Filter-Kruskal over the edges of all ranks of `Ranks`, which is one rank or communicates.
 ///
 /// A round selects the light edges, about two per tree that is left, joins trees along them in ascending order, and drops the heavy
 /// edges within one tree by then. The light edges are joined in batches of increasing weight, each filtered by the trees before it:
 /// in graphs with hubs most of them lie within the largest tree, and are never sorted. All ranks have the same trees.
 ///
+/// Where few vertices are touched by edges of several ranks, as a sample tells, each rank first contracts its interior (see
+/// InteriorTrees), and only the edges that are undecided then are sorted and joined by all ranks together. The trees of vertices that
+/// only one rank's edges touch are then known to that rank alone.
+///
 /// `Ranks` has, each collective: count(edges), the number on all ranks; gather(sample), of all ranks, on every rank; agree(check),
 /// which throws on every rank what check() throws on one; distribute(batch, splitters), this rank's range of all ranks' batches;
 /// join(sets, sorted, joined), which calls join_trees() with the sorted ranges of all ranks in order, and joined(i) for edges of this
-/// rank, and returns a JoinCount; and Scope(ranks, local), the measurement of local work or of communication.
+/// rank, and returns a JoinCount; and Scope(ranks, local), the measurement of local work or of communication. Where its kContracts is
+/// true also: own_range(sample, vertices), this rank's range of vertices, if ranks share few; union_of(lists) of vertices of all ranks,
+/// ascending; and sum(count), a JoinCount over all ranks.
 template <class Edge, class Ranks>
 class FilterKruskal {
  public:
@@ -210,16 +184,17 @@ class FilterKruskal {
       last = count <= std::max(2 * kSample, 3 * trees_);
       // At least twice the trees that are left, so that light edges join most of them, and an eighth, so that rounds are few.
       choose_pivots(edges, count, last ? count : std::max(2 * trees_, count / 8));
-      std::uint64_t highest = 0;
-      Buffer<Edge> light = select_light(edges, last, highest);
+      LightEdges light = select_light(edges, last);
       ranks_.agree([&] {
-        if (!edges.empty()) check_highest_end(highest, vertices_);
+        if (!edges.empty()) check_highest_end(light.highest, vertices_);
       });
-      join_in_batches(std::move(light));
+      if (range_ && !interior_) start_interior(light.away);
+      first_round_ = false;
+      join_in_batches(std::move(light.batches));
       if (last) break;
       const typename Ranks::Scope scope(ranks_, true);
       // Light edges lie within trees by now, so this filter drops them with the heavy edges that cannot be in the forest.
-      heavy = select(edges, flip_, threads_, edges.size() / 16, progress_, BetweenTrees(sets_));
+      heavy = select(edges, flip_, threads_, edges.size() / 16, progress_, between_trees());
       edges = heavy.span();
       flip_ = 0;
     }
@@ -227,7 +202,8 @@ class FilterKruskal {
   }
 
  private:
-  static constexpr std::size_t kSample = 4096;       // least number of edges in the sample for pivots
+  static constexpr std::size_t kSample = 4096;  // least number of edges in the sample for pivots
+  static constexpr std::size_t kMaxBatches = 4;
   static constexpr std::size_t kManyEdges = 262144;  // light edges from which on they are joined in batches
 
   /// Range of weights of a batch of light edges: its last edge, and the last edges of ranges for all ranks but the last.
@@ -250,6 +226,11 @@ class FilterKruskal {
     if (!edges.empty())
       sample = sample_edges(edges, flip_, (edges.size() * size + count - 1) / count,
                             static_cast<std::uint64_t>(ranks_.rank()));
+    // In the first round only, since a vertex must not become a shared one later.
+    if constexpr (Ranks::kContracts) {
+      if (first_round_ && vertices_ <= InteriorTrees::kMaxVertices)
+        range_ = ranks_.own_range(std::span<const Edge>(sample), vertices_);
+    }
     sample = ranks_.gather(std::move(sample));
     const typename Ranks::Scope scope(ranks_, true);
     std::sort(sample.begin(), sample.end());
@@ -265,69 +246,140 @@ class FilterKruskal {
     }
   }
 
-  /// Returns this rank's light edges, or in the last round all its edges but loops. @param highest  set to the largest end of all of
-  /// this rank's edges
-  Buffer<Edge> select_light(std::span<const Edge> edges, bool last, std::uint64_t& highest) {
+  /// Result of a scan of this rank's edges: light ones, and ends.
+  struct LightEdges {
+    std::vector<Buffer<Edge>> batches;
+    std::uint64_t highest = 0;  // largest end of all edges
+    std::vector<std::uint64_t>
+        away_bits;  // by vertex, if interior trees begin: an edge ends there, outside this rank's range
+    std::vector<std::uint32_t> away;  // the same vertices, ascending
+  };
+
+  /// Returns this rank's light edges, or in the last round all its edges but loops, divided into the batches; in their order.
+  LightEdges select_light(std::span<const Edge> edges, bool last) {
     const typename Ranks::Scope scope(ranks_, true);
-    if (last) {
-      const auto no_loop = [](const Edge& e) { return e.low != e.high; };
-      return select(edges, flip_, threads_, edges.size(), progress_, no_loop, &highest);
+    std::vector<LightEdges> parts(static_cast<std::size_t>(threads_));
+    in_parallel(threads_, [&](int t) {
+      select_light(thread_share(edges, t, threads_), last, t, parts[static_cast<std::size_t>(t)]);
+    });
+    LightEdges all = std::move(parts[0]);
+    for (std::size_t t = 1; t < parts.size(); ++t) {
+      for (std::size_t b = 0; b < all.batches.size(); ++b) all.batches[b].append(parts[t].batches[b].span());
+      for (std::size_t w = 0; w < all.away_bits.size(); ++w) all.away_bits[w] |= parts[t].away_bits[w];
+      all.highest = std::max(all.highest, parts[t].highest);
     }
-    const auto is_light = [pivot = batches_.back().last](const Edge& e) { return !is_above(e, pivot); };
-    return select(edges, flip_, threads_, edges.size() / 7, progress_, is_light, &highest);
+    for (std::size_t w = 0; w < all.away_bits.size(); ++w)
+      for (std::uint64_t bits = all.away_bits[w]; bits != 0; bits &= bits - 1)
+        all.away.push_back(static_cast<std::uint32_t>(64 * w + static_cast<std::size_t>(std::countr_zero(bits))));
+    return all;
+  }
+
+  /// The same for the edges of thread t.
+  void select_light(std::span<const Edge> edges, bool last, int t, LightEdges& found) {
+    constexpr std::size_t kBlock = 2048;  // edges that are listed at a time, which the first-level cache holds
+    const std::size_t parts = batches_.size();
+    found.batches.resize(parts);
+    // An eighth, an eighth, a quarter and a half, and a sixteenth more: growing would copy them and touch new memory.
+    const std::size_t expected = (last ? edges.size() : edges.size() / 7) / 16 * 17;
+    for (std::size_t b = 0; b < parts; ++b)
+      found.batches[b].reserve((parts == 1 ? expected : expected >> std::min<std::size_t>(3, 4 - b)) + kBlock);
+    const bool marks = range_ && !interior_;
+    if (marks) found.away_bits.resize(static_cast<std::size_t>(vertices_ / 64 + 1));
+    const Bits bound = last ? static_cast<Bits>(~Bits{0}) : batches_.back().last.weight;
+    std::vector<std::uint32_t> light(kBlock + kListSlack);
+    std::vector<std::uint32_t> away(kBlock + kListSlack);
+    Buffer<Edge> dropped(kBlock);
+    std::array<Edge*, kMaxBatches + 1> to{};
+    for (std::size_t begin = 0; begin < edges.size(); begin += kBlock) {
+      const auto block = edges.subspan(begin, std::min(kBlock, edges.size() - begin));
+      const ListedEdges listed =
+          list_edges<Edge>(block, flip_, bound, marks ? *range_ : VertexRange{}, light.data(), away.data());
+      found.highest = std::max(found.highest, listed.highest);
+      for (std::size_t b = 0; b < parts; ++b) to[b] = found.batches[b].reserve_more(listed.light);
+      to[parts] = dropped.data();
+      for (std::size_t i = 0; i < listed.light; ++i) {
+        Edge e = block[light[i]];
+        e.weight ^= flip_;
+        // An edge above the pivot, whose weight it has, or a loop before the last sort goes to `dropped`.
+        std::size_t b = 0;
+        for (std::size_t k = 0; k + 1 < parts; ++k) b += static_cast<std::size_t>(is_above(e, batches_[k].last));
+        if (last)
+          b = e.low == e.high ? parts : b;
+        else
+          b += static_cast<std::size_t>(is_above(e, batches_.back().last));
+        *to[b]++ = e;
+      }
+      for (std::size_t b = 0; b < parts; ++b)
+        found.batches[b].resize(static_cast<std::size_t>(to[b] - found.batches[b].data()));
+      for (std::size_t i = 0; marks && i < listed.away; ++i) mark_away(block[away[i]], found.away_bits);
+      if (t == 0) progress_.add(block.size() * static_cast<std::size_t>(threads_));
+    }
+  }
+
+  /// Marks the ends of an edge that lie outside this rank's range of vertices; ends that are no vertices are refused later.
+  void mark_away(const Edge& e, std::vector<std::uint64_t>& bits) const {
+    for (const std::uint64_t v : {std::uint64_t{e.low}, std::uint64_t{e.high}})
+      if ((v < range_->first || v > range_->last) && v < vertices_) bits[v / 64] |= std::uint64_t{1} << (v % 64);
   }
 
   /// Joins trees along all ranks' light edges, batch after batch. Collective.
-  void join_in_batches(Buffer<Edge> light) {
-    std::vector<Buffer<Edge>> parts;
-    {
-      const typename Ranks::Scope scope(ranks_, true);
-      parts = split(std::move(light));
-    }
+  void join_in_batches(std::vector<Buffer<Edge>> parts) {
     JoinCount before;
     for (std::size_t b = 0; b < parts.size(); ++b) {
       // A filter costs an eighth of sorting and joining, so it must drop an eighth, of which the batch before tells.
       if (b > 0 && 8 * before.joined < 7 * before.edges) {
         const typename Ranks::Scope scope(ranks_, true);
         parts[b] =
-            select(std::as_const(parts[b]).span(), Bits{0}, threads_, parts[b].size(), progress_, BetweenTrees(sets_));
+            select(std::as_const(parts[b]).span(), Bits{0}, threads_, parts[b].size(), progress_, between_trees());
       }
-      before = join(ranks_.distribute(std::move(parts[b]), batches_[b].splitters));
+      before = interior_ ? join_interior(std::move(parts[b]), batches_[b].splitters)
+                         : join(ranks_.distribute(std::move(parts[b]), batches_[b].splitters));
     }
   }
 
-  /// Splits this rank's light edges into the batches, which keep their order.
-  std::vector<Buffer<Edge>> split(Buffer<Edge> light) {
-    std::vector<Buffer<Edge>> parts(batches_.size());
-    if (parts.size() == 1) {
-      parts[0] = std::move(light);
-      return parts;
+  /// Returns the predicate of edges between two trees, as the trees are now.
+  BetweenTrees between_trees() { return interior_ ? BetweenTrees(*interior_) : BetweenTrees(sets_); }
+
+  /// Starts the contraction of this rank's interior. Collective. @param away  ends of this rank's edges outside its range
+  void start_interior([[maybe_unused]] const std::vector<std::uint32_t>& away) {
+    if constexpr (Ranks::kContracts) {
+      std::vector<std::uint32_t> shared = ranks_.union_of(away);
+      const typename Ranks::Scope scope(ranks_, true);
+      interior_.emplace(sets_, *range_, std::move(shared));
     }
-    constexpr std::size_t kBlock = 4096;
-    // An eighth, an eighth, a quarter and a half, and a sixteenth more: growing would copy them and touch new memory.
-    for (std::size_t b = 0; b < parts.size(); ++b)
-      parts[b].reserve((light.size() / 16 * 17 >> std::min<std::size_t>(3, 4 - b)) + kBlock);
-    for (std::size_t begin = 0; begin < light.size(); begin += kBlock) {
-      const std::size_t end = std::min(begin + kBlock, light.size());
-      std::array<Edge*, 4> to{};
-      for (std::size_t b = 0; b < parts.size(); ++b) to[b] = parts[b].reserve_more(kBlock);
-      for (std::size_t i = begin; i < end; ++i) {
-        std::size_t b = 0;
-        for (std::size_t k = 0; k + 1 < parts.size(); ++k)
-          b += static_cast<std::size_t>(is_above(light[i], batches_[k].last));
-        *to[b]++ = light[i];
+  }
+
+  /// Sorts a batch of this rank, contracts the interior along it, and joins trees along the edges of all ranks that are undecided then,
+  /// in ascending order. Collective.
+  JoinCount join_interior([[maybe_unused]] Buffer<Edge> mine, [[maybe_unused]] const std::vector<Edge>& splitters) {
+    JoinCount here{mine.size(), 0};
+    if constexpr (Ranks::kContracts) {
+      Buffer<UndecidedEdge<Edge>> undecided;
+      {
+        const typename Ranks::Scope scope(ranks_, true);
+        Buffer<Edge> scratch;
+        sort_edges(mine, scratch);
+        const std::size_t before = forest_.size();
+        interior_->join(
+            std::as_const(mine).span(), [&](const Edge& e) { forest_.push_back(e); }, undecided);
+        here.joined = forest_.size() - before;
       }
-      for (std::size_t b = 0; b < parts.size(); ++b) parts[b].resize(static_cast<std::size_t>(to[b] - parts[b].data()));
+      progress_.add(kSortCost * mine.size());
+      const JoinCount all = ranks_.sum(here);
+      trees_ -= all.joined;
+      const JoinCount together = join(ranks_.distribute(std::move(undecided), splitters));
+      return {all.edges, all.joined + together.joined};
     }
-    return parts;
+    return here;
   }
 
   /// Sorts this rank's range of a batch, joins trees along the edges of all ranks in ascending order, and adds those of this rank that
   /// join two trees to the forest. Collective.
-  JoinCount join(Buffer<Edge> mine) {
+  template <class Joinable>
+  JoinCount join(Buffer<Joinable> mine) {
     {
       const typename Ranks::Scope scope(ranks_, true);
-      Buffer<Edge> scratch;
+      Buffer<Joinable> scratch;
       sort_edges(mine, scratch);
     }
     progress_.add(kSortCost / 2 * mine.size());
@@ -341,7 +393,10 @@ class FilterKruskal {
   std::uint64_t vertices_;
   std::size_t trees_ = 0;  // trees left: vertices less edges of the forest
   Ranks& ranks_;
-  UnionFind sets_{0};  // trees as sets of vertices; the same on every rank
+  UnionFind sets_{0};  // trees as sets of vertices; the same on every rank but for what interior_ contracts
+  std::optional<InteriorTrees> interior_;  // of this rank, if it contracts it
+  std::optional<VertexRange> range_;       // of this rank, if the ranks contract their interiors
+  bool first_round_ = true;
   int threads_;
   Bits flip_;
   ForestProgress& progress_;

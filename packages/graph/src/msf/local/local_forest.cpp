@@ -2,7 +2,6 @@
 #include "merganser/msf/local_forest.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "merganser/base/error.hpp"
@@ -23,29 +22,6 @@ void check_highest_end(std::uint64_t end, std::uint64_t vertices) {
   }
 }
 
-BetweenTrees::BetweenTrees(UnionFind& sets) : labels_(sets.labels()), largest_((sets.size() + 31) / 32) {
-  const std::size_t n = sets.size();
-  if (n == 0) return;
-  // The root that occurs most often in a sample is that of the largest tree, but for an error that costs time only.
-  std::array<std::uint32_t, 64> sample{};
-  for (std::size_t i = 0; i < sample.size(); ++i)
-    sample[i] = sets.find(static_cast<std::uint32_t>(i * n / sample.size()));
-  std::sort(sample.begin(), sample.end());
-  std::size_t most = 0;
-  std::uint32_t largest = 0;
-  for (auto run = sample.begin(); run != sample.end();) {
-    const auto end = std::upper_bound(run, sample.end(), *run);
-    if (static_cast<std::size_t>(end - run) > most) {
-      most = static_cast<std::size_t>(end - run);
-      largest = *run;
-    }
-    run = end;
-  }
-  sets.flatten([&](std::size_t v, std::uint32_t root) {
-    largest_[v / 32] |= static_cast<std::uint32_t>(root == largest) << (v % 32);
-  });
-}
-
 namespace {
 
 /// One rank, for FilterKruskal: nothing is communicated.
@@ -56,6 +32,7 @@ class OneRank {
     Scope(const OneRank&, bool) {}
     ~Scope() {}
   };
+  static constexpr bool kContracts = false;  // all is its interior
   [[nodiscard]] static int rank() { return 0; }
   [[nodiscard]] static int size() { return 1; }
   [[nodiscard]] static std::size_t count(std::size_t edges) { return edges; }

@@ -59,6 +59,12 @@ class UnionFind {
   }
   /// Returns the parent of every vertex in the union-find forest; after flatten() the root of its set.
   [[nodiscard]] const std::uint32_t* labels() const noexcept { return parent_.data(); }
+  /// Returns the parents, for algorithms that store more than a vertex in them.
+  [[nodiscard]] std::uint32_t* parents() noexcept { return parent_.data(); }
+  /// Returns vertex i of `of` that lie evenly in all members of all sets.
+  [[nodiscard]] std::uint32_t sample(std::size_t i, std::size_t of) const {
+    return static_cast<std::uint32_t>(i * parent_.size() / of);
+  }
   /// Prefetches the parent pointer of vertex v into the cache, for writing.
   void prefetch(std::uint32_t v) const { __builtin_prefetch(parent_.data() + v, 1); }
 
