@@ -193,6 +193,30 @@ void NearestNodes(const NodeMap& map, std::size_t count, std::uint32_t* HWY_REST
   for (std::size_t k = 0; v + k < count; ++k) node[v + k] = static_cast<std::uint32_t>(rest[k]);
 }
 
+/// Body of near_in_run().
+std::uint32_t NearInRun(const float* filter, std::size_t stride, const float* place, float limit, std::uint32_t begin,
+                        std::uint32_t end, std::uint32_t* to) {
+  const F16 f;
+  const auto lanes = static_cast<std::uint32_t>(hn::Lanes(f));
+  const auto px = hn::Set(f, place[0]);
+  const auto py = hn::Set(f, place[1]);
+  const auto pz = hn::Set(f, place[2]);
+  const auto most = hn::Set(f, limit);
+  const std::uint32_t* const first = to;
+  std::uint8_t bytes[8] = {0};
+  for (std::uint32_t v = begin; v < end; v += lanes) {
+    const auto x = hn::Sub(hn::LoadU(f, filter + v), px);
+    const auto y = hn::Sub(hn::LoadU(f, filter + stride + v), py);
+    const auto z = hn::Sub(hn::LoadU(f, filter + 2 * stride + v), pz);
+    const auto d2 = hn::MulAdd(z, z, hn::MulAdd(y, y, hn::Mul(x, x)));
+    hn::StoreMaskBits(f, hn::Le(d2, most), bytes);
+    unsigned bits = bytes[0] | static_cast<unsigned>(bytes[1]) << 8;
+    if (end - v < lanes) bits &= (1U << (end - v)) - 1;
+    for (; bits != 0; bits &= bits - 1) *to++ = v + static_cast<std::uint32_t>(__builtin_ctz(bits));
+  }
+  return static_cast<std::uint32_t>(to - first);
+}
+
 }  // namespace merganser::nearest::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -202,6 +226,7 @@ namespace merganser::nearest {
 HWY_EXPORT(CellKeys);
 HWY_EXPORT(FilterCoordinates);
 HWY_EXPORT(NearestNodes);
+HWY_EXPORT(NearInRun);
 
 bool cell_keys(const CellArithmetic& cells, const PointSet& points, std::size_t first, std::size_t count,
                std::uint32_t* key) {
@@ -214,6 +239,11 @@ void filter_coordinates(const Vec3& lower, double scale, const Site* sites, std:
 
 void nearest_nodes(const NodeMap& map, std::size_t count, std::uint32_t* node) {
   MERGANSER_DISPATCH(NearestNodes)(map, count, node);
+}
+
+std::uint32_t near_in_run(const float* filter, std::size_t stride, const float* place, float limit, std::uint32_t begin,
+                          std::uint32_t end, std::uint32_t* to) {
+  return MERGANSER_DISPATCH(NearInRun)(filter, stride, place, limit, begin, end, to);
 }
 
 }  // namespace merganser::nearest

@@ -40,4 +40,13 @@ struct NodeMap {
 /// last, which must be there.
 void nearest_nodes(const NodeMap& map, std::size_t count, std::uint32_t* node);
 
+/// Finds which vertices from `begin` to `end` - 1 are near a place, by single-precision squared distances up to `limit`. Local.
+/// @param filter  coordinates of the filter, x by vertex; y and z follow after `stride` and 2 * `stride` numbers. Reads up to 16 numbers
+///                beyond the last vertex, which must be there
+/// @param place  x, y, z
+/// @param to  output, ascending; room for end - begin numbers
+/// @return how many there are
+std::uint32_t near_in_run(const float* filter, std::size_t stride, const float* place, float limit, std::uint32_t begin,
+                          std::uint32_t end, std::uint32_t* to);
+
 }  // namespace merganser::nearest

@@ -255,7 +255,7 @@ void CellList::sort(const PointSet& points, Site* sorted, std::byte* scratch) {
   });
   for (std::size_t k = n_; k < stride; ++k) f.x[k] = f.y[k] = f.z[k] = 1e30F;
   trees_.reset();
-  if (most_ > CrowdedTrees::kCrowded) build_trees(points);
+  if (is_crowded()) build_trees(points);
 }
 
 /// Builds k-d trees of the crowded half-cells and rewrites the filter coordinates of their vertices, which it permutes.
@@ -372,6 +372,8 @@ bool CellList::is_final(const Vec3& p, double distance2) const {
   reach -= 2 * slack_;
   return distance2 < kInfinity && reach > 0 && reach * reach * (1 - 1e-12) > distance2;
 }
+
+bool CellList::is_crowded() const noexcept { return most_ > CrowdedTrees::kCrowded; }
 
 const char* CellList::vector_target() { return block_search_target(); }
 
