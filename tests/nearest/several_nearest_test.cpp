@@ -2,6 +2,7 @@
 #include "merganser/nearest/several_nearest.hpp"
 
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
 #include <tuple>
 
@@ -74,7 +75,23 @@ TEST(SeveralNearest, are_right_where_parcels_crowd) {
   EXPECT_TRUE(rc::check("crowds", [] { compare_all(any_crowd(any_box(), 300)); }));
 }
 
-TEST(SeveralNearest, are_right_in_many_cells_of_a_uniform_cloud) {
+/// Compares searches around some parcels of a cloud.
+void compare_some(const Cloud& cloud, const Sorted& sorted, std::size_t count) {
+  nearest::SeveralNearest search(sorted.cells(), sorted.ids(), count);
+  for (std::uint32_t v = 0; v < cloud.parcels.size(); v += 7) {
+    const Site& s = sorted.cells().sites()[v];
+    std::vector<nearest::Best> got(count);
+    search.find({{s.x, s.y, s.z}, v}, {}, got);
+    const auto want = all_sorted(cloud, {s.x, s.y, s.z}, sorted.container(v), count, {});
+    for (std::size_t i = 0; i < count; ++i) {
+      ASSERT_EQ(bits(got[i].distance2), bits(want[i].distance2));
+      ASSERT_EQ(got[i].id, want[i].id);
+      ASSERT_EQ(sorted.container(got[i].vertex), static_cast<std::int64_t>(want[i].vertex));
+    }
+  }
+}
+
+TEST(SeveralNearest, are_right_in_many_cells_of_a_uniform_cloud_with_every_instruction_set) {
   std::mt19937_64 random(3);
   const auto next = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
   for (const bool periodic : {false, true}) {
@@ -87,18 +104,14 @@ TEST(SeveralNearest, are_right_in_many_cells_of_a_uniform_cloud) {
     const Sorted sorted(cloud.box, whole(cloud.box), cloud.parcels, {});
     EXPECT_GT(sorted.cells().cell_count(), 100);
     for (const std::size_t count : {1, 4, 16}) {
-      nearest::SeveralNearest search(sorted.cells(), sorted.ids(), count);
-      for (std::uint32_t v = 0; v < 2000; v += 7) {
-        const Site& s = sorted.cells().sites()[v];
-        std::vector<nearest::Best> got(count);
-        search.find({{s.x, s.y, s.z}, v}, {}, got);
-        const auto want = all_sorted(cloud, {s.x, s.y, s.z}, sorted.container(v), count, {});
-        for (std::size_t i = 0; i < count; ++i) {
-          ASSERT_EQ(bits(got[i].distance2), bits(want[i].distance2));
-          ASSERT_EQ(got[i].id, want[i].id);
-          ASSERT_EQ(sorted.container(got[i].vertex), static_cast<std::int64_t>(want[i].vertex));
-        }
+      for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+        SCOPED_TRACE(hwy::TargetName(target));
+        hwy::SetSupportedTargetsForTest(target);
+        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+        compare_some(cloud, sorted, count);
       }
+      hwy::SetSupportedTargetsForTest(0);
+      hwy::GetChosenTarget().Update(hwy::SupportedTargets());
     }
   }
 }
