@@ -1,8 +1,11 @@
 // What merging again and again does to places within cells: a uniform population is refilled by splitting to 2 T parcels a cell before
 // each merge to T, by a k-d tree within cells (subcell.hpp) and by a merge policy, with centroids and with places of members.
-// ./15_places_in_cells RANKS MERGES T FILE.svg; as in docs/merge-policies.md: ./15_places_in_cells 1 200 64 merge-places.svg
+// ./15_places_in_cells RANKS MERGES T FILE.svg [POLICY ...]; as in docs/merge-policies.md: ./15_places_in_cells 1 200 64 merge-places.svg
+// Policies that are given are printed after the others, and not drawn.
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
+#include <vector>
 
 #include <merganser/comm/transport.hpp>
 
@@ -56,12 +59,15 @@ int main(int argc, char** argv) {
     std::vector<subcell::Outcome> outcomes;
     std::printf("structure factor after %d merges from %d to %d parcels a cell, k waves a cell, k = 1 to %d\n", merges,
                 2 * target, target, kWaves);
-    for (const subcell::Way& way : subcell::kWays) {
+    std::vector<subcell::Way> ways(std::begin(subcell::kWays), std::end(subcell::kWays));
+    for (int i = 5; i < argc; ++i) ways.push_back({argv[i], argv[i], false});
+    for (const subcell::Way& way : ways) {
       outcomes.push_back(subcell::run(way, target, merges, kWaves, kBins));
       std::printf("%-28s", way.name);
       for (const double s : outcomes.back().peaks) std::printf(" %8.2f", s);
       std::printf("\n");
     }
+    outcomes.resize(std::size(subcell::kWays));
     if (argc > 4) write_svg(argv[4], outcomes, target, merges);
   });
 }

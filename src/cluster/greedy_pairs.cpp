@@ -55,6 +55,7 @@ std::int64_t GreedyPairs::match(PolicySearch& search, const Units& units, const 
                                 const links::Channels& channels) {
   stream_ = &channels.stream;
   list(search, units);
+  settle_here(units.size());
   list_by_vertex(units.size());
   exchange();
   replace_links(search, units, looks);
@@ -69,6 +70,7 @@ void GreedyPairs::list(PolicySearch& search, const Units& units) {
   const Parcels& p = units.parcels;
   check_link_count(search.candidates().size() + in_.size());
   links_.clear();
+  links_.reserve(search.candidates().size() + in_.size());
   by_out_.resize(out_.size());
   for (const CandidateLink& c : search.candidates()) {
     const bool away = c.out != links::kNone;
@@ -91,14 +93,56 @@ void GreedyPairs::list(PolicySearch& search, const Units& units) {
   }
 }
 
-/// Lists the links of each unit by ascending key. Two lookers that have chosen each other have two links of one key: at both ends that
-/// of the lower id comes first.
+/// Returns whether a link comes before another at an end that both have: by ascending key, and of the two links of one key of lookers
+/// that have chosen each other, that of the lower id.
+bool GreedyPairs::is_before(std::uint32_t a, std::uint32_t b) const {
+  const Link& x = links_[a];
+  const Link& y = links_[b];
+  return x.key == y.key ? x.source_id < y.source_id : x.key < y.key;
+}
+
+/// Lowers the least link of a unit to an open link.
+void GreedyPairs::lower(std::uint32_t vertex, const OpenLink& open) {
+  Least& least = least_[vertex];
+  if (open.distance2 > least.distance2) return;
+  if (open.distance2 < least.distance2 || least.link == links::kNone || is_before(open.link, least.link))
+    least = {open.distance2, open.link};
+}
+
+/// Makes pairs of the links of this rank that are the least at both ends, again and again while that settles many: a pass over all
+/// open links takes less time than an order of the links of each unit. Links over ranks stay open.
+void GreedyPairs::settle_here(std::size_t units) {
+  pair_.assign(units, links::kNone);
+  open_.clear();
+  open_.reserve(links_.size());
+  for (std::uint32_t i = 0; i < links_.size(); ++i)
+    open_.push_back({links_[i].key.distance2, links_[i].vertex, links_[i].other, i});
+  for (bool many = !open_.empty(); many;) {
+    least_.assign(units, {std::numeric_limits<double>::infinity(), links::kNone});
+    for (const OpenLink& open : open_) {
+      lower(open.vertex, open);
+      if (open.other != links::kNone) lower(open.other, open);
+    }
+    for (const OpenLink& open : open_)
+      if (open.other != links::kNone && least_[open.vertex].link == open.link && least_[open.other].link == open.link)
+        pair_[open.vertex] = pair_[open.other] = open.link;
+    std::size_t left = 0;
+    for (const OpenLink& open : open_)
+      if (pair_[open.vertex] == links::kNone && (open.other == links::kNone || pair_[open.other] == links::kNone))
+        open_[left++] = open;
+    // A pass reads all units: it pays while it settles more links than a part of these.
+    many = open_.size() - left > units / 16 + open_.size() / 4;
+    open_.resize(left);
+  }
+}
+
+/// Lists the open links of each unit in their order.
 void GreedyPairs::list_by_vertex(std::size_t units) {
   first_.assign(units + 1, 0);
   const auto for_ends = [&](const auto& f) {
-    for (std::uint32_t i = 0; i < links_.size(); ++i) {
-      f(links_[i].vertex, i);
-      if (links_[i].other != links::kNone) f(links_[i].other, i);
+    for (const OpenLink& open : open_) {
+      f(open.vertex, open.link);
+      if (open.other != links::kNone) f(open.other, open.link);
     }
   };
   for_ends([&](std::uint32_t v, std::uint32_t) { ++first_[v + 1]; });
@@ -109,11 +153,7 @@ void GreedyPairs::list_by_vertex(std::size_t units) {
   next_.assign(first_.begin(), first_.end() - 1);
   for (std::size_t v = 0; v < units; ++v)
     std::sort(by_vertex_.begin() + first_[v], by_vertex_.begin() + first_[v + 1],
-              [&](std::uint32_t a, std::uint32_t b) {
-                const Link& x = links_[a];
-                const Link& y = links_[b];
-                return x.key == y.key ? x.source_id < y.source_id : x.key < y.key;
-              });
+              [&](std::uint32_t a, std::uint32_t b) { return is_before(a, b); });
 }
 
 /// Makes the pairs: proposes links until every record of this round has come. A rank whose links have all been settled here may still
@@ -125,8 +165,9 @@ void GreedyPairs::exchange() {
   std::vector<std::size_t> all(arcs);
   for (std::size_t arc = 0; arc < arcs; ++arc) all[arc] = outs_[arc] + ins_[arc];
   stream_->open(all, all);
-  pair_.assign(next_.size(), links::kNone);
   waiting_.clear();
+  for (std::uint32_t i = 0; i < links_.size(); ++i)
+    if (links_[i].other == links::kNone && pair_[links_[i].vertex] != links::kNone) drop(i, links_[i].vertex);
   for (std::uint32_t v = 0; v < next_.size(); ++v)
     if (first_[v] < first_[v + 1]) waiting_.push_back(v);
   work_off();

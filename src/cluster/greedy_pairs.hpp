@@ -39,7 +39,21 @@ class GreedyPairs {
     std::uint32_t entry = links::kNone;  // of a target on another rank: index in PolicySearch::partners()
     std::uint8_t state = 0;
   };
+  /// Link that is not settled yet, while passes over all of them settle links of this rank.
+  struct OpenLink {
+    double distance2;
+    std::uint32_t vertex, other;  // as in Link
+    std::uint32_t link;           // in links_
+  };
+  /// Least open link of a unit.
+  struct Least {
+    double distance2;
+    std::uint32_t link;  // links::kNone: it has none
+  };
   void list(PolicySearch& search, const Units& units);
+  [[nodiscard]] bool is_before(std::uint32_t a, std::uint32_t b) const;
+  void lower(std::uint32_t vertex, const OpenLink& open);
+  void settle_here(std::size_t units);
   void list_by_vertex(std::size_t units);
   void exchange();
   void propose(std::uint32_t vertex);
@@ -55,11 +69,13 @@ class GreedyPairs {
   std::vector<std::size_t> outs_, ins_;            // per arc: number of them
   std::vector<std::size_t> first_out_, first_in_;  // per arc: the first of them
   std::vector<Link> links_;                        // those of this rank's lookers, then those from other ranks
-  std::vector<std::uint32_t> by_out_;              // index in links_ by out_
-  std::vector<std::uint32_t> first_, by_vertex_;   // links of each unit, ascending
-  std::vector<std::uint32_t> next_;                // per unit: the first in by_vertex_ that may not be dropped
-  std::vector<std::uint32_t> pair_;                // per unit: the link of its pair
-  std::vector<std::uint32_t> waiting_;             // units whose least link may have changed
+  std::vector<OpenLink> open_;
+  std::vector<Least> least_;                      // by unit
+  std::vector<std::uint32_t> by_out_;             // index in links_ by out_
+  std::vector<std::uint32_t> first_, by_vertex_;  // open links of each unit, ascending
+  std::vector<std::uint32_t> next_;               // per unit: the first in by_vertex_ that may not be dropped
+  std::vector<std::uint32_t> pair_;               // per unit: the link of its pair
+  std::vector<std::uint32_t> waiting_;            // units whose least link may have changed
 };
 
 }  // namespace merganser::cluster

@@ -83,13 +83,13 @@ void PolicySearch::find(Units& units, const std::vector<std::uint8_t>& looks, St
 /// Stores the units of a round in cell lists if these find the partners that the tree would, in less time: a tree that is there has
 /// little to update, and one that is built after some rounds in which few units looked serves those that follow. @return true if they do
 bool PolicySearch::build_cells(const Units& units, const std::vector<std::uint8_t>& looks) {
-  if (built_ || several_ || fan_ != 1 || steps_of_trees_ > 0 || !UnitCells::suit(filter_, single_)) return false;
+  if (built_ || steps_of_trees_ > 0 || !UnitCells::suit(filter_, single_)) return false;
   const auto idle = static_cast<std::size_t>(std::count(looks.begin(), looks.end(), 0));
   const std::size_t looking = looks.size() - idle + queries_;
   if (!single_ && looking < units.size() / kFew && (looking == 0 || ++few_rounds_ > kFewRounds)) return false;
   const auto is_refused = [](const auto& of) { return !of.second.refused.empty(); };
   if (std::any_of(units.extra.begin(), units.extra.end(), is_refused)) return false;
-  if (cells_.build(units, looks, filter_)) return true;
+  if (cells_.build(units, looks, filter_) && (fan_ == 1 || !cells_.is_crowded())) return true;
   steps_of_trees_ = kStepsBetweenTries;
   return false;
 }
@@ -103,7 +103,7 @@ void PolicySearch::build_tree(const Units& units) {
 /// Finds the least admissible partners of every looker among the units of this rank.
 void PolicySearch::search_local(const Units& units, const std::vector<std::uint8_t>& looks) {
   spend(Work::search, units.size());
-  if (by_cells_) return cells_.find_all(lookers_, found_);
+  if (by_cells_) return cells_.find_all(lookers_, fan_, found_);
   lookers_.clear();
   for (std::uint32_t v = 0; v < looks.size(); ++v)
     if (looks[v] != 0) lookers_.push_back(v);
@@ -117,7 +117,7 @@ void PolicySearch::search_local(const Units& units, const std::vector<std::uint8
 /// Finds the least admissible partners of a unit of another rank, less than those given.
 void PolicySearch::find_for(const Units& units, const LookingUnit& looking, std::span<Partner> best) {
   // A policy that limits members suits cell lists in the first round alone, in which no query has a unit of several.
-  if (by_cells_ && looking.refused.empty()) return cells_.find(looking, best.front());
+  if (by_cells_ && looking.refused.empty()) return cells_.find(looking, best);
   build_tree(units);
   tree_.find(looking, best);
 }
@@ -209,6 +209,7 @@ void PolicySearch::announce(const Units& units) {
   links_.in.clear();
   leaves_.clear();
   candidates_.clear();
+  if (several_) candidates_.reserve(found_.size());
   distance2_.assign(units.size(), std::numeric_limits<double>::infinity());
   std::vector<std::uint32_t> next(asked_.size() + 1, 0);
   for (const Partner& p : found_)

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "merganser/nearest/several_nearest.hpp"
 #include "src/cluster/distributed_search.hpp"
 
 namespace merganser::cluster {
@@ -112,45 +113,96 @@ void UnitCells::sort(List& list) {
   list.ready = true;
 }
 
-void UnitCells::find_all(std::vector<std::uint32_t>& lookers, std::vector<Partner>& found) {
-  const Box& box = decomposition_.grid().box;
+bool UnitCells::is_crowded() {
+  for (std::size_t i = 0; i < used_; ++i) {
+    sort(*lists_[i]);
+    if (lists_[i]->cells.is_crowded()) return true;
+  }
+  return false;
+}
+
+void UnitCells::find_all(std::vector<std::uint32_t>& lookers, std::size_t fan, std::vector<Partner>& found) {
   lookers.clear();
   found.clear();
   for (std::size_t i = 0; i < used_; ++i) {
     List& list = *lists_[i];
     if (std::find(list.looks.begin(), list.looks.end(), 1) == list.looks.end()) continue;
     sort(list);
-    list.targets.assign(list.units.size(), links::kNone);
-    (void)list.cells.search_exact(list.targets,
-                                  points(list).ids(list.cells.order()));  // queries follow in PolicySearch
-    const std::uint32_t* const order = list.cells.order();
-    const Site* const sites = list.cells.sites();
-    for (std::uint32_t v = 0; v < list.units.size(); ++v) {
-      if (!list.cells.is_small(v)) continue;
-      lookers.push_back(list.units[order[v]]);
+    if (fan == 1)
+      find_nearest(list, lookers, found);
+    else
+      find_several(list, fan, lookers, found);
+  }
+}
+
+/// Appends the lookers of a list and the partner of each.
+void UnitCells::find_nearest(List& list, std::vector<std::uint32_t>& lookers, std::vector<Partner>& found) {
+  const Box& box = decomposition_.grid().box;
+  list.targets.assign(list.units.size(), links::kNone);
+  (void)list.cells.search_exact(list.targets, points(list).ids(list.cells.order()));  // queries follow in PolicySearch
+  const std::uint32_t* const order = list.cells.order();
+  const Site* const sites = list.cells.sites();
+  for (std::uint32_t v = 0; v < list.units.size(); ++v) {
+    if (!list.cells.is_small(v)) continue;
+    lookers.push_back(list.units[order[v]]);
+    found.emplace_back();
+    const std::uint32_t t = list.targets[v];
+    if (t == links::kNone) continue;
+    const double distance2 = box.distance2({sites[v].x, sites[v].y, sites[v].z}, {sites[t].x, sites[t].y, sites[t].z});
+    if (distance2 <= filter_->within2) found.back() = {distance2, list.ids[order[t]], list.units[order[t]]};
+  }
+}
+
+/// Appends the lookers of a list and `fan` partners of each.
+void UnitCells::find_several(List& list, std::size_t fan, std::vector<std::uint32_t>& lookers,
+                             std::vector<Partner>& found) {
+  const std::uint32_t* const order = list.cells.order();
+  const Site* const sites = list.cells.sites();
+  nearest::SeveralNearest search(list.cells, points(list).ids(order), fan);
+  const nearest::Best bound = bound_of(Partner());
+  best_.resize(fan);
+  const auto more = static_cast<std::size_t>(std::count(list.looks.begin(), list.looks.end(), 1));
+  lookers.reserve(lookers.size() + more);
+  found.reserve(found.size() + more * fan);
+  for (std::uint32_t v = 0; v < list.units.size(); ++v) {
+    if (!list.cells.is_small(v)) continue;
+    lookers.push_back(list.units[order[v]]);
+    search.find({{sites[v].x, sites[v].y, sites[v].z}, v}, bound, best_);
+    for (const nearest::Best& b : best_) {
       found.emplace_back();
-      const std::uint32_t t = list.targets[v];
-      if (t == links::kNone) continue;
-      const double distance2 =
-          box.distance2({sites[v].x, sites[v].y, sites[v].z}, {sites[t].x, sites[t].y, sites[t].z});
-      if (distance2 <= filter_->within2) found.back() = {distance2, list.ids[order[t]], list.units[order[t]]};
+      if (b.vertex != links::kNone) found.back() = {b.distance2, b.id, list.units[order[b.vertex]]};
     }
   }
 }
 
-void UnitCells::find(const LookingUnit& looking, Partner& best) {
+/// Returns the bound of a search: the partner known, or all at the greatest distance.
+nearest::Best UnitCells::bound_of(const Partner& known) const {
+  if (!(filter_->within2 < known.distance2)) return {known.distance2, known.id};
+  return {std::nextafter(filter_->within2, std::numeric_limits<double>::infinity()),
+          std::numeric_limits<std::int64_t>::min()};
+}
+
+void UnitCells::find(const LookingUnit& looking, std::span<Partner> best) {
   List* const list = list_of(looking.packed, false);
   if (list == nullptr) return;
   sort(*list);
-  nearest::Best nearest{best.distance2, best.id};
-  if (filter_->within2 < best.distance2)  // the distances up to within2, all ids
-    nearest = {std::nextafter(filter_->within2, std::numeric_limits<double>::infinity()),
-               std::numeric_limits<std::int64_t>::min()};
+  const Partner known = best.back();
+  best_.assign(best.size(), bound_of(known));
   const links::Ids ids = points(*list).ids(list->cells.order());
-  list->cells.nearest({{looking.site.x, looking.site.y, looking.site.z}}, ids, nearest);
-  if (nearest.vertex == links::kNone || !(nearest.distance2 <= filter_->within2)) return;
-  const std::uint32_t point = list->cells.order()[nearest.vertex];
-  best = {nearest.distance2, list->ids[point], list->units[point]};
+  const Vec3 place{looking.site.x, looking.site.y, looking.site.z};
+  if (best.size() == 1)
+    list->cells.nearest({place}, ids, best_.front());
+  else
+    nearest::SeveralNearest(list->cells, ids, best.size()).find({place}, bound_of(known), best_);
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    const nearest::Best& b = best_[i];
+    if (b.vertex == links::kNone || !(b.distance2 <= filter_->within2)) {
+      best[i] = known;
+      continue;
+    }
+    const std::uint32_t point = list->cells.order()[b.vertex];
+    best[i] = {b.distance2, list->ids[point], list->units[point]};
+  }
 }
 
 }  // namespace merganser::cluster

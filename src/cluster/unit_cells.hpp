@@ -13,8 +13,7 @@
 namespace merganser::cluster {
 
 /// Cell lists of the units of one rank in one round, one list for each combination of values of the columns in which partners are
-/// equal. They find the partners that UnitTree finds, one for each looker, if no condition but equal columns and the greatest distance
-/// tells units apart.
+/// equal. They find the partners that UnitTree finds, if no condition but equal columns and the greatest distance tells units apart.
 class UnitCells {
  public:
   /// Makes the cell lists of a rank, empty. Refers to the decomposition.
@@ -31,14 +30,18 @@ class UnitCells {
   [[nodiscard]] bool build(const Units& units, const std::vector<std::uint8_t>& looks, const PairFilter& filter);
   /// Finds the partner of every looker of build() among the units of this rank. Local.
   /// @param lookers  replaced by the lookers, those near each other together
-  /// @param found  replaced by the partner of each looker, in the same order; Partner() if it has none
+  /// @param fan  number of partners of each looker
+  /// @param found  replaced by the partners of each looker, `fan` ascending ones in the same order; Partner() for those it lacks
   /// @throws InputError as nearest::CellList::bin()
-  void find_all(std::vector<std::uint32_t>& lookers, std::vector<Partner>& found);
-  /// Replaces the partner `best` of a unit of another rank by the least partner among the units of this rank if that is less than
-  /// `best`; else `best` stays as it is. Local.
+  void find_all(std::vector<std::uint32_t>& lookers, std::size_t fan, std::vector<Partner>& found);
+  /// Replaces the partners `best` of a unit of another rank, equal bounds, by the least partners among the units of this rank that are
+  /// less than the bound, ascending; copies of the bound follow. Local.
   /// @param looking  unit that is not in the lists, with no refused ids
   /// @throws InputError as nearest::CellList::bin()
-  void find(const LookingUnit& looking, Partner& best);
+  void find(const LookingUnit& looking, std::span<Partner> best);
+  /// Returns whether some list has so many units in a cell that find_all() and find() are slow for several partners of a looker.
+  /// @throws InputError as nearest::CellList::bin()
+  [[nodiscard]] bool is_crowded();
   /// Returns the number of units for which the lists keep memory.
   [[nodiscard]] std::size_t capacity() const;
 
@@ -62,6 +65,9 @@ class UnitCells {
   [[nodiscard]] nearest::PointSet points(const List& list) const;
   [[nodiscard]] nearest::CellList empty_cells() const;
   void sort(List& list);
+  void find_nearest(List& list, std::vector<std::uint32_t>& lookers, std::vector<Partner>& found);
+  void find_several(List& list, std::size_t fan, std::vector<std::uint32_t>& lookers, std::vector<Partner>& found);
+  [[nodiscard]] nearest::Best bound_of(const Partner& known) const;
   void trim(List& list) const;
 
   const Decomposition& decomposition_;
@@ -69,7 +75,8 @@ class UnitCells {
   const PairFilter* filter_ = nullptr;
   std::vector<std::unique_ptr<List>> lists_;  // those in use first; after build() no others
   std::size_t used_ = 0;
-  std::size_t last_ = 0;  // list of the last unit
+  std::size_t last_ = 0;             // list of the last unit
+  std::vector<nearest::Best> best_;  // of one unit
 };
 
 }  // namespace merganser::cluster

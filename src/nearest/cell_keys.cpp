@@ -193,6 +193,43 @@ void FilterCoordinates(const FilterMap& map, const Site* HWY_RESTRICT sites, std
   }
 }
 
+/// Returns one bit per site of a vector: 1 if it is near the place.
+HWY_INLINE unsigned near_mask(const NearPlace& place, const Site* sites) {
+  const D d;
+  VD x;
+  VD y;
+  VD z;
+  VD volume;
+  hn::LoadInterleaved4(d, &sites->x, x, y, z, volume);
+  x = hn::Sub(x, hn::Set(d, place.at[0]));
+  y = hn::Sub(y, hn::Set(d, place.at[1]));
+  z = hn::Sub(z, hn::Set(d, place.at[2]));
+  const VD d2 = hn::MulAdd(z, z, hn::MulAdd(y, y, hn::Mul(x, x)));
+  std::uint8_t bits[8] = {0};
+  hn::StoreMaskBits(d, hn::Le(d2, hn::Set(d, place.limit)), bits);
+  return bits[0];
+}
+
+/// Body of near_in_run().
+std::uint32_t NearInRun(const Site* sites, std::size_t count, const NearPlace& place, std::uint32_t begin,
+                        std::uint32_t end, std::uint32_t* to) {
+  const auto lanes = static_cast<std::uint32_t>(hn::Lanes(D()));
+  const std::uint32_t* const first = to;
+  for (std::uint32_t v = begin; v < end; v += lanes) {
+    unsigned bits = 0;
+    if (v + lanes <= count) {
+      bits = near_mask(place, sites + v);
+    } else {
+      Site few[8] = {};
+      std::copy(sites + v, sites + count, few);
+      bits = near_mask(place, few);
+    }
+    if (end - v < lanes) bits &= (1U << (end - v)) - 1;
+    for (; bits != 0; bits &= bits - 1) *to++ = v + static_cast<std::uint32_t>(__builtin_ctz(bits));
+  }
+  return static_cast<std::uint32_t>(to - first);
+}
+
 }  // namespace merganser::nearest::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -201,6 +238,7 @@ namespace merganser::nearest {
 
 HWY_EXPORT(CellKeys);
 HWY_EXPORT(FilterCoordinates);
+HWY_EXPORT(NearInRun);
 
 bool cell_keys(const CellArithmetic& cells, const PointSet& points, std::size_t first, std::size_t count,
                std::uint32_t* key) {
@@ -209,6 +247,11 @@ bool cell_keys(const CellArithmetic& cells, const PointSet& points, std::size_t 
 
 void filter_coordinates(const FilterMap& map, const Site* sites, std::size_t count, const FilterArrays& to) {
   MERGANSER_DISPATCH(FilterCoordinates)(map, sites, count, to);
+}
+
+std::uint32_t near_in_run(const Site* sites, std::size_t count, const NearPlace& place, std::uint32_t begin,
+                          std::uint32_t end, std::uint32_t* to) {
+  return MERGANSER_DISPATCH(NearInRun)(sites, count, place, begin, end, to);
 }
 
 }  // namespace merganser::nearest

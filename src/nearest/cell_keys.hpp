@@ -43,4 +43,17 @@ struct FilterArrays {
 /// Last sweep of sorting parcels into a CellList: computes filter coordinates and nodes of `count` sites.
 void filter_coordinates(const FilterMap& map, const Site* sites, std::size_t count, const FilterArrays& to);
 
+/// Place around which near_in_run() looks.
+struct NearPlace {
+  Vec3 at;
+  double limit;  ///< greatest squared distance, which is computed without regard to rounding
+};
+
+/// Finds which sites from `begin` to `end` - 1 are near a place. Local.
+/// @param count  number of sites, at least `end`
+/// @param to  output, ascending; room for end - begin numbers
+/// @return how many there are
+std::uint32_t near_in_run(const Site* sites, std::size_t count, const NearPlace& place, std::uint32_t begin,
+                          std::uint32_t end, std::uint32_t* to);
+
 }  // namespace merganser::nearest

@@ -240,7 +240,7 @@ void CellList::sort(const PointSet& points, Site* sorted, std::byte* scratch) {
   const std::size_t stride = n_ + kPadding;
   for (int a = 0; a < 3; ++a) std::fill_n(filter_ + static_cast<std::size_t>(a) * stride + n_, kPadding, 0);
   trees_.reset();
-  if (most_ > CrowdedTrees::kCrowded) build_trees(points);
+  if (is_crowded()) build_trees(points);
 }
 
 /// Writes the filter coordinates of the vertices begin .. end - 1, and their nodes.
@@ -354,6 +354,8 @@ bool CellList::is_final(const Vec3& p, double distance2) const {
   reach -= 2 * slack_;
   return distance2 < kInfinity && reach > 0 && reach * reach * (1 - 1e-12) > distance2;
 }
+
+bool CellList::is_crowded() const noexcept { return most_ > CrowdedTrees::kCrowded; }
 
 const char* CellList::vector_target() { return block_search_target(); }
 

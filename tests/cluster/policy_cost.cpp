@@ -1,5 +1,6 @@
 /// Benchmark, no test: CPU time of merge steps under policies, and of the tree of units alone.
-///   test_cluster_policy_cost steps [turns] [cells]: ratio to the default policy for each parcel that looks, all policies in turns
+///   test_cluster_policy_cost steps [turns] [cells] [policy ...]: ratio to the default policy for each parcel that looks, all
+///     policies in turns, or the default policy and those given
 ///   test_cluster_policy_cost tree [points] [axes] [turns]: build and nearest neighbour of all points, uniform in a cube
 #include <algorithm>
 #include <bit>
@@ -48,21 +49,18 @@ Parcels parcels_in_cube(std::size_t n, double length, double cell_volume) {
 }
 
 /// Prints the ratios of steps under policies to the default policy.
-void steps(int turns, int cells) {
+void steps(int turns, int cells, const std::vector<std::string>& given) {
   const double length = cells;
   const Grid grid{{{0, 0, 0}, {length, length, length}, {true, true, true}}, {cells, cells, cells}};
   const Decomposition decomposition(grid, 1);
   const auto transport = comm::open_alone();
   const Parcels parcels = parcels_in_cube(std::size_t{20} * cells * cells * cells, length, grid.cell_volume());
-  const std::vector<std::string> texts{"",
-                                       "mask:flag",
-                                       "small, same:species",
-                                       "crowded:16->10",
-                                       "small, pairs",
-                                       "small, greedy:3",
-                                       "small, phase:ux*0.3",
-                                       "small, phase:ux*0.3+uy*0.3+uz*0.3",
-                                       "small, greedy:3, phase:ux*0.3+uy*0.3+uz*0.3"};
+  std::vector<std::string> texts{""};
+  if (given.empty())
+    texts.insert(texts.end(), {"mask:flag", "small, same:species", "crowded:16->10", "small, pairs", "small, greedy:3",
+                               "small, phase:ux*0.3", "small, phase:ux*0.3+uy*0.3+uz*0.3",
+                               "small, greedy:3, phase:ux*0.3+uy*0.3+uz*0.3"});
+  texts.insert(texts.end(), given.begin(), given.end());
   std::vector<std::vector<double>> seconds(texts.size());
   std::vector<double> lookers(texts.size(), 0);
   for (int turn = -1; turn < turns; ++turn)
@@ -125,6 +123,6 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "tree")
     tree(static_cast<std::size_t>(number(2, 100000)), number(3, 6), number(4, 3));
   else
-    steps(number(2, 5), number(3, 14));
+    steps(number(2, 5), number(3, 14), std::vector<std::string>(argv + std::min(argc, 4), argv + argc));
   return 0;
 }

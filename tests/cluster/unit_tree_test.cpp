@@ -105,9 +105,10 @@ struct Rounds {
     units_.changed.clear();
   }
 
-  /// Returns the least admissible partners of a unit, by comparison with all.
-  [[nodiscard]] std::vector<Partner> all_pairs(const LookingUnit& looking) const {
-    std::vector<Partner> best(kFan);
+  /// Returns the least admissible partners of a unit that are less than a bound, by comparison with all.
+  [[nodiscard]] std::vector<Partner> all_pairs(const LookingUnit& looking, std::size_t fan = kFan,
+                                               const Partner& bound = Partner()) const {
+    std::vector<Partner> best(fan, bound);
     std::vector<double> packed(filter_.width() + 1);
     for (std::uint32_t v = 0; v < units_.size(); ++v) {
       const std::int64_t id = units_.parcels.id(v);
@@ -166,7 +167,8 @@ struct Rounds {
   [[nodiscard]] bool cells_suit(bool single) const { return UnitCells::suit(filter_, single); }
   /// Compares the partners that cell lists find for lookers, a part of all units, and for units that are not in them, with all pairs,
   /// as if nothing had been refused.
-  void compare_cells(double part) {
+  /// @param fan  partners of each looker
+  void compare_cells(double part, std::size_t fan) {
     std::vector<std::uint8_t> looks(units_.size(), 0);
     std::size_t n = 0;
     for (std::uint32_t v = 0; v < units_.size(); ++v)
@@ -175,32 +177,33 @@ struct Rounds {
     std::vector<std::uint32_t> lookers{7, 8, 9};
     std::vector<Partner> found(1);
     std::vector<double> packed(filter_.width() + 1);
-    cells_.find_all(lookers, found);
+    cells_.find_all(lookers, fan, found);
     ASSERT_EQ(lookers.size(), n);
-    ASSERT_EQ(found.size(), n);
+    ASSERT_EQ(found.size(), n * fan);
     for (std::size_t k = 0; k < lookers.size(); ++k) {
       const std::uint32_t v = lookers[k];
       EXPECT_EQ(looks[v], 1);
       looks[v] = 0;  // each is there once
       filter_.pack(units_.parcels.row(v), packed.data());
-      expect_equal(std::span(found).subspan(k, 1),
-                   all_pairs({units_.parcels.site(v), units_.parcels.id(v), units_.members[v], packed.data(), {}}));
+      expect_equal(
+          std::span(found).subspan(k * fan, fan),
+          all_pairs({units_.parcels.site(v), units_.parcels.id(v), units_.members[v], packed.data(), {}}, fan));
     }
     const Parcels foreign = parcels(20, 300);
     for (std::size_t i = 0; i < foreign.size(); ++i) {
       filter_.pack(foreign.row(i), packed.data());
       const LookingUnit looking{foreign.site(i), -1, 1, packed.data(), {}};
-      std::vector<Partner> want = all_pairs(looking);
-      Partner best;
+      const std::vector<Partner> want = all_pairs(looking, fan);
+      std::vector<Partner> best(fan);
       cells_.find(looking, best);
-      expect_equal({&best, 1}, std::span(want).first(1));
-      // A partner that is known stays if it is as near and has a lower id, and goes if it has a higher one.
+      expect_equal(best, want);
+      // A bound as near as a partner keeps that out if it has a lower id, and lets it in if it has a higher one.
       for (const std::int64_t more : {-1, 1}) {
-        if (want[0].vertex == links::kNone) continue;
-        const Partner known{want[0].distance2, want[0].id + more};
-        Partner least = known;
-        cells_.find(looking, least);
-        expect_equal({&least, 1}, {more < 0 ? &known : want.data(), 1});
+        if (want.back().vertex == links::kNone) continue;
+        const Partner known{want.back().distance2, want.back().id + more};
+        best.assign(fan, known);
+        cells_.find(looking, best);
+        expect_equal(best, all_pairs(looking, fan, known));
       }
     }
   }
@@ -262,12 +265,12 @@ TEST(UnitCells, finds_the_partners_that_all_pairs_give_over_rounds_of_changes) {
       SCOPED_TRACE(text + " cloud " + std::to_string(static_cast<int>(cloud)));
       Rounds rounds(cloud, text, 400);
       EXPECT_TRUE(rounds.cells_suit(true));
-      rounds.compare_cells(0.5);
+      for (const std::size_t fan : {1, 2, 4, 16}) rounds.compare_cells(0.5, fan);
       const bool limited = text.find("members") != std::string::npos;
       EXPECT_EQ(rounds.cells_suit(false), !limited);
       for (unsigned round = 0; round < 4 && !limited; ++round) {
         rounds.change(round);
-        rounds.compare_cells(round == 3 ? 0.02 : 0.7);
+        for (const std::size_t fan : {1, 5}) rounds.compare_cells(round == 3 ? 0.02 : 0.7, fan);
       }
     }
 }
@@ -295,7 +298,7 @@ TEST(UnitCells, give_back_the_memory_of_many_units) {
       ASSERT_TRUE(cells.build(units, std::vector<std::uint8_t>(n, 1), policy.filter));
       EXPECT_GE(cells.capacity(), n);
       EXPECT_LE(cells.capacity(), 4 * n + 3 * 1024);
-      cells.find_all(lookers, found);
+      cells.find_all(lookers, 1, found);
       ASSERT_EQ(lookers.size(), n);
       const bool all =
           std::all_of(found.begin(), found.end(), [](const Partner& p) { return p.vertex != links::kNone; });
@@ -319,7 +322,7 @@ TEST(UnitCells, a_partner_at_the_greatest_distance_is_admitted_and_one_beyond_is
     ASSERT_TRUE(cells.build(units, {0, 1, 0}, policy.filter));
     std::vector<std::uint32_t> lookers;
     std::vector<Partner> found;
-    cells.find_all(lookers, found);
+    cells.find_all(lookers, 1, found);
     ASSERT_EQ(lookers, std::vector<std::uint32_t>{1});
     Rounds::expect_equal(found, {&want, 1});
     // A unit of another rank, a quarter from the units 0 and 2 beside it if unit 1 is away.
@@ -328,12 +331,12 @@ TEST(UnitCells, a_partner_at_the_greatest_distance_is_admitted_and_one_beyond_is
     const double packed = 0;
     const LookingUnit looking{{0.5, 1, 3, 0.1}, -1, 1, &packed, {}};
     Partner best;
-    cells.find(looking, best);
+    cells.find(looking, {&best, 1});
     Rounds::expect_equal({&best, 1}, {&want, 1});
     for (const std::int64_t more : {-1, 1}) {
       const Partner known{within2, units.parcels.id(lower) + more};
       best = known;
-      cells.find(looking, best);
+      cells.find(looking, {&best, 1});
       Rounds::expect_equal({&best, 1}, {more < 0 || limit < within2 ? &known : &want, 1});
     }
   }
@@ -393,7 +396,13 @@ TEST(PolicySearch, takes_trees_where_cell_lists_do_not_suit) {
   Search greedy("small, greedy:3", 4, true);
   Units units = greedy.policy.units(100, 3);
   greedy.search.begin();
-  EXPECT_FALSE(greedy.round(units, 100));
+  EXPECT_TRUE(greedy.round(units, 100));
+  for (std::uint32_t v = 0; v < 100; ++v)
+    units.parcels.site(v) = units.parcels.site(0);  // 64 in a cell are not crowded
+  greedy.search.begin();
+  EXPECT_TRUE(greedy.round(units, 64));
+  greedy.search.begin();
+  EXPECT_FALSE(greedy.round(units, 65));
 
   Search members("small, members:4");
   units = members.policy.units(100, 3);

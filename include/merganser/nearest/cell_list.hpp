@@ -39,6 +39,7 @@ inline constexpr double kParcelsPerCell = 12;
 
 class BestSoFar;
 class CrowdedTrees;
+class SeveralNearest;
 struct BlockSearch;
 
 /// Cell list of the parcels or points of one rank, for nearest-neighbour search. bin() counts, sort() orders, then any number of
@@ -101,6 +102,8 @@ class CellList {
   /// 8 cells around the nearest node of the grid given to bin().
   void nearest_cells8(const Query& query, const links::Ids& ids, Best& best) const;
 
+  /// Returns whether cells are so crowded that k-d trees search them; valid after bin().
+  [[nodiscard]] bool is_crowded() const noexcept;
   /// Returns the number of parcels or points in the cell list.
   [[nodiscard]] std::size_t size() const noexcept { return n_; }
   /// Returns whether a vertex is a small parcel or point, for which a neighbour is searched.
@@ -121,6 +124,7 @@ class CellList {
   [[nodiscard]] static const char* vector_target();
 
  private:
+  friend class SeveralNearest;
   static constexpr std::size_t kPadding = 64;  // filter coordinates beyond the last vertex, which vectors may read
   void choose_cells(double parcels_per_cell);
   void measure_cells();

@@ -1,0 +1,54 @@
+#pragma once
+/// Exact search of several nearest parcels of one point in a cell list. Local.
+#include <array>
+#include <span>
+#include <vector>
+
+#include "merganser/nearest/cell_list.hpp"
+
+namespace merganser::nearest {
+
+/// Search of a number of nearest parcels at once in a sorted cell list: most points find them within the 2x2x2 cells around their
+/// nearest node of the search grid, the others in balls of growing radius. Cells that are crowded are scanned whole.
+class SeveralNearest {
+ public:
+  /// Prepares searches. Refers to the cell list and the ids. Local.
+  /// @param ids  global ids by vertex; lower ones win ties
+  /// @param count  number of parcels that are searched, at least 1
+  SeveralNearest(const CellList& cells, const links::Ids& ids, std::size_t count);
+  /// Finds the nearest parcels of a query point, anywhere in the box, that are less than a bound, by (distance2, id). Local.
+  /// @param bound  a candidate without a vertex, that of another rank for example
+  /// @param best  replaced by those found, as many as are searched, ascending; then copies of the bound
+  void find(const CellList::Query& query, const Best& bound, std::span<Best> best);
+
+ private:
+  /// Layers of cells on one axis around the nearest node of the search grid.
+  struct Layers {
+    int count;
+    std::size_t cell[2];
+    double place[2];  // of the query point, or its image that is nearest to the layer
+  };
+  [[nodiscard]] bool choose_layers(std::size_t axis, double& reach);
+  [[nodiscard]] bool search_block();
+  [[nodiscard]] bool search_ball(double radius);
+  void scan_around(const Vec3& image, double radius);
+  void scan_row(std::size_t first, std::size_t last, const Vec3& place, double error2);
+  void insert(std::uint32_t v, double d2);
+  void begin(double radius);
+  [[nodiscard]] bool is_complete() const { return distance2_.back() <= most2_; }
+  [[nodiscard]] double error2_of(const Vec3& place) const;
+
+  const CellList& cells_;
+  links::Ids ids_;
+  double guess_ = 0;  // radius of a ball that holds about twice the parcels searched
+  double far_ = 0;    // no two points of the box are that far from each other
+  CellList::Query query_{};
+  Best bound_;
+  double most2_ = 0;             // greatest squared distance of the parcels looked at
+  std::array<bool, 3> wraps_{};  // by axis: the cells fill the period
+  std::array<Layers, 3> layers_{};
+  std::vector<double> distance2_;      // list of one query
+  std::vector<std::uint32_t> vertex_;  // by entry; links::kNone: the bound
+};
+
+}  // namespace merganser::nearest

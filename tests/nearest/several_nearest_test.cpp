@@ -1,0 +1,119 @@
+/// Search of several nearest parcels of a point in the cell list, compared with all distances, sorted.
+#include "merganser/nearest/several_nearest.hpp"
+
+#include <gtest/gtest.h>
+#include <hwy/targets.h>
+
+#include <tuple>
+
+#include "tests/geometry/boxes.hpp"
+#include "tests/nearest/clouds.hpp"
+
+namespace {
+
+using namespace merganser;
+using namespace merganser::test;
+
+/// Returns the `count` least parcels, by (distance2, id), that are less than a bound, then copies of it; vertices are positions in the
+/// container. @param self  parcel that is no candidate
+std::vector<nearest::Best> all_sorted(const Cloud& cloud, const Vec3& at, std::int64_t self, std::size_t count,
+                                      const nearest::Best& bound) {
+  std::vector<nearest::Best> out;
+  const auto less = [](const nearest::Best& a, const nearest::Best& b) {
+    return std::tie(a.distance2, a.id) < std::tie(b.distance2, b.id);
+  };
+  for (std::size_t j = 0; j < cloud.parcels.size(); ++j) {
+    const nearest::Best b{cloud.box.distance2(at, position(cloud.parcels, j)), cloud.parcels.id(j),
+                          static_cast<std::uint32_t>(j)};
+    if (static_cast<std::int64_t>(j) != self && less(b, bound)) out.push_back(b);
+  }
+  std::sort(out.begin(), out.end(), less);
+  out.resize(count, bound);
+  return out;
+}
+
+/// Compares the search around a point with all_sorted().
+void compare(nearest::SeveralNearest& search, const Cloud& cloud, const Sorted& sorted, const Vec3& at,
+             std::uint32_t self, std::size_t count, const nearest::Best& bound) {
+  std::vector<nearest::Best> got(count);
+  search.find({at, self}, bound, got);
+  const auto want = all_sorted(cloud, at, sorted.container(self), count, bound);
+  for (std::size_t i = 0; i < count; ++i) {
+    RC_ASSERT(bits(got[i].distance2) == bits(want[i].distance2));
+    RC_ASSERT(got[i].id == want[i].id);
+    RC_ASSERT(sorted.container(got[i].vertex) ==
+              (want[i].vertex == links::kNone ? -1 : static_cast<std::int64_t>(want[i].vertex)));
+  }
+}
+
+/// Compares searches in a cloud: around each of its parcels, around other points, and with bounds.
+void compare_all(const Cloud& cloud) {
+  const auto count = *rc::gen::element<std::size_t>(1, 2, 4, 16);
+  const Sorted sorted(cloud.box, whole(cloud.box), cloud.parcels, any_cut());
+  nearest::SeveralNearest search(sorted.cells(), sorted.ids(), count);
+  for (std::uint32_t v = 0; v < cloud.parcels.size(); ++v) {
+    const Site& s = sorted.cells().sites()[v];
+    compare(search, cloud, sorted, {s.x, s.y, s.z}, v, count, {});
+  }
+  const Cloud others = any_cloud(cloud.box, 10);
+  for (std::size_t i = 0; i < others.parcels.size(); ++i) {
+    const Vec3 at = position(others.parcels, i);
+    compare(search, cloud, sorted, at, links::kNone, count, {});
+    if (cloud.parcels.size() == 0) continue;
+    const std::size_t j = i % cloud.parcels.size();
+    for (const std::int64_t more : {-1, 0, 1})
+      compare(search, cloud, sorted, at, links::kNone, count,
+              {cloud.box.distance2(at, position(cloud.parcels, j)), cloud.parcels.id(j) + more});
+  }
+}
+
+TEST(SeveralNearest, are_the_first_of_all_sorted_by_distance_and_id) {
+  EXPECT_TRUE(rc::check("clouds", [] { compare_all(any_cloud(any_box(), 150)); }));
+}
+
+TEST(SeveralNearest, are_right_where_parcels_crowd) {
+  EXPECT_TRUE(rc::check("crowds", [] { compare_all(any_crowd(any_box(), 300)); }));
+}
+
+/// Compares searches around some parcels of a cloud.
+void compare_some(const Cloud& cloud, const Sorted& sorted, std::size_t count) {
+  nearest::SeveralNearest search(sorted.cells(), sorted.ids(), count);
+  for (std::uint32_t v = 0; v < cloud.parcels.size(); v += 7) {
+    const Site& s = sorted.cells().sites()[v];
+    std::vector<nearest::Best> got(count);
+    search.find({{s.x, s.y, s.z}, v}, {}, got);
+    const auto want = all_sorted(cloud, {s.x, s.y, s.z}, sorted.container(v), count, {});
+    for (std::size_t i = 0; i < count; ++i) {
+      ASSERT_EQ(bits(got[i].distance2), bits(want[i].distance2));
+      ASSERT_EQ(got[i].id, want[i].id);
+      ASSERT_EQ(sorted.container(got[i].vertex), static_cast<std::int64_t>(want[i].vertex));
+    }
+  }
+}
+
+TEST(SeveralNearest, are_right_in_many_cells_of_a_uniform_cloud_with_every_instruction_set) {
+  std::mt19937_64 random(3);
+  const auto next = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+  for (const bool periodic : {false, true}) {
+    Cloud cloud{cube(periodic), {}};
+    for (int i = 0; i < 2000; ++i) {
+      const double x = next();
+      const double y = next();
+      add_point(cloud.parcels, i, {x, y, next()}, i % 2 == 0);
+    }
+    const Sorted sorted(cloud.box, whole(cloud.box), cloud.parcels, {});
+    EXPECT_GT(sorted.cells().cell_count(), 100);
+    for (const std::size_t count : {1, 4, 16}) {
+      for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+        SCOPED_TRACE(hwy::TargetName(target));
+        hwy::SetSupportedTargetsForTest(target);
+        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+        compare_some(cloud, sorted, count);
+      }
+      hwy::SetSupportedTargetsForTest(0);
+      hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    }
+  }
+}
+
+}  // namespace
