@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "apps/frame/shell.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/log.hpp"
 #include "merganser/base/text.hpp"
@@ -221,7 +222,7 @@ void apply_file_rules(const FileRules& given, const std::string& input, const st
   std::string what;
   if (!lost.variables.empty())
     what = "the variables " + joined(lost.variables) + " have no rule for merging: give --attribute " +
-           example_rules(lost.variables) + " with RULE mean, sum, centre, largest or drop" +
+           quote_for_shell(example_rules(lost.variables)) + " with RULE mean, sum, centre, largest or drop" +
            explain_commas(lost.variables);
   if (!lost.others.empty())
     what += (what.empty() ? "" : "; and ") + std::string("merganser cannot carry into ") + output + ": " +

@@ -1,4 +1,4 @@
-// Launch plan of a job: command line of the launcher, environment variables to export, and quoting for a shell.
+// Launch plan of a job: command line of the launcher, and environment variables to export.
 #include "apps/frame/launcher.hpp"
 
 #include <fmt/core.h>
@@ -14,6 +14,7 @@
 #include "apps/frame/launch_room.hpp"
 #include "apps/frame/one_host.hpp"
 #include "apps/frame/secrets.hpp"
+#include "apps/frame/shell.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/log.hpp"
 #include "merganser/base/text.hpp"
@@ -27,30 +28,6 @@ bool is_set(const std::string& name) { return std::getenv(name.c_str()) != nullp
 constexpr std::int64_t kMaxArgumentBytes = 100'000;  // Linux: 128 KiB for a variable
 constexpr double kHostLimit =
     300;  // seconds without progress: far above a stage of a step, far below a job's time limit
-
-/// Quotes a word of a launch command for a shell, in one line: as it is, in '...', or in $'...' if it has characters that cannot
-/// be printed.
-std::string quote_for_shell(const std::string& word) {
-  if (!word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                              "_-./=:,+@%^") == std::string::npos)
-    return word;
-  const bool printable = one_line(word) == word;
-  std::string out = printable ? "'" : "$'";
-  for (const char c : word) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (printable) {
-      out += c == '\'' ? "'\\''" : std::string(1, c);
-    } else if (c == '\'' || c == '\\') {
-      out += std::string("\\") + c;
-    } else if (byte >= 0x20 && byte < 0x7f) {
-      out += c;
-    } else {
-      out += '\\';
-      for (const int shift : {6, 3, 0}) out += static_cast<char>('0' + ((byte >> shift) & 7));
-    }
-  }
-  return out + "'";
-}
 
 /// Returns the number of cores in the affinity mask of this process.
 int count_usable_cores() {

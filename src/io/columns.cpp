@@ -24,6 +24,7 @@ const std::vector<Column>& own_columns() {
 /// Sets NetCDF type, storage and missing=skip of a parcel file's column to those of its variable in the file that the
 /// metadata were read from; nothing if that file has no variable of this name.
 void apply_metadata(Column& column, const FileMetadata& metadata) {
+  column.has_fill = metadata.format == FileFormat::epic;
   column.in_file = metadata.column(column.name);
   if (column.in_file == nullptr) return;
   column.type = static_cast<FileType>(column.in_file->values.type);

@@ -78,6 +78,8 @@ struct Column {
   FileType type = FileType::f64;
   bool epic = true;       ///< true for EPIC's own variables, which are doubles
   bool may_lack = false;  ///< true if a parcel may lack a value: NaN where merging computes, else the file's bits
+  /// True if NetCDF's fill value of the type means missing, as in EPIC's files; false in the others, where it is a number.
+  bool has_fill = true;
   FileStorage storage;
   const FileVariable* in_file = nullptr;  ///< description in the file it comes from; null for one that no file has
 

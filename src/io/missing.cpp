@@ -70,11 +70,11 @@ const FileAttribute* find_by_name(std::span<const FileAttribute> attributes, std
 
 // Classifier of a NetCDF variable's missing values by its attributes, after the conventions of CF and NetCDF.
 MissingValues::MissingValues(FileType type, std::span<const FileAttribute> attributes,
-                             std::span<const FileAttribute> unwritten)
+                             std::span<const FileAttribute> unwritten, bool has_fill)
     : type_(type) {
   // Missing are NaN, the _FillValue, each missing_value, NetCDF's default fill value, and values out of range. For integers
   // _FillValue replaces the default one, which could be a datum then; for floats the default one stays missing.
-  default_fill_ = default_fill(type);
+  if (has_fill) default_fill_ = default_fill(type);
   for (const FileAttribute& a : attributes) {
     if (a.name == "_FillValue" || a.name == "missing_value") add_fill(a);
     if (a.name == "valid_range" || a.name == "valid_min" || a.name == "valid_max") add_range(a);
@@ -182,8 +182,8 @@ std::string MissingValues::reason(Kind kind) const {
 }
 
 MissingValues missing_values(const Column& column) {
-  if (column.in_file == nullptr) return MissingValues(column.type);
-  return {column.type, column.in_file->attributes, column.in_file->unwritten};
+  if (column.in_file == nullptr) return {column.type, {}, {}, column.has_fill};
+  return {column.type, column.in_file->attributes, column.in_file->unwritten, column.has_fill};
 }
 
 // Count of the missing values in this rank's slice of a parcel file's variable.

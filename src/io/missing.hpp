@@ -25,7 +25,9 @@ class MissingValues {
   /// Makes the classifier of missing values for a NetCDF variable with attributes. Errors in attributes do not throw:
   /// problem() returns them.
   /// @param unwritten  further attributes with missing values, which are not carried into files that are written
-  MissingValues(FileType type, std::span<const FileAttribute> attributes, std::span<const FileAttribute> unwritten);
+  /// @param has_fill   false: NetCDF's fill value of the type is a number as others, as in files that are not NetCDF's
+  MissingValues(FileType type, std::span<const FileAttribute> attributes, std::span<const FileAttribute> unwritten,
+                bool has_fill = true);
 
   /// Returns the error text if the variable's attributes do not define missing values, as "the attribute missing_value is
   /// text; allowed: numbers"; empty if they do.

@@ -2,7 +2,9 @@
 #include "src/io/parcel_check.hpp"
 
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -48,7 +50,10 @@ std::string check_missing(const Column& column, const MissingValues& missing, do
   if (kind == MissingValues::Kind::present) return {};
   if (column.may_lack && (!column.computed || kind == MissingValues::Kind::nan)) return {};
   if (kind == MissingValues::Kind::nan) return column.computed ? std::string() : column.name + " is missing (NaN)";
-  return column.name + " is " + (column.bits() ? std::string("a number") : number_text(value)) +
+  const auto word = std::bit_cast<std::uint64_t>(value);
+  const std::string digits =
+      column.type == FileType::u64 ? std::to_string(word) : std::to_string(static_cast<std::int64_t>(word));
+  return column.name + " is " + (column.bits() ? digits : number_text(value)) +
          ", which in this variable means missing (" + missing.reason(kind) + ")";
 }
 

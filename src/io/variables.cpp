@@ -46,14 +46,14 @@ void check_rule(const FileVariable& variable, const VariableRule& rule, FileForm
 
 /// Returns the rule by which the values of a parcel file's variable merge: with skip_missing, mean and sum become mean_present
 /// and sum_present. @throws UsageError if the type has no value that could be written for a missing one
-Rule effective_rule(const FileVariable& variable, const VariableRule& rule) {
+Rule effective_rule(const FileVariable& variable, const VariableRule& rule, FileFormat format) {
   const bool computes = rule.rule == Rule::mean || rule.rule == Rule::sum;
   if (!rule.skip_missing || !computes) return rule.rule;
   const auto type = static_cast<FileType>(variable.values.type);
   if (!MissingValues(type, variable.attributes, variable.unwritten).fill_value())
     throw UsageError("variable " + rule.name + ", of type " + type_name(type) +
-                     ", has no value that means missing, so that missing=skip could not write one; allowed: with an "
-                     "attribute _FillValue");
+                     ", has no value that means missing, so that missing=skip could not write one; allowed: " +
+                     (format == FileFormat::epic ? "with an attribute _FillValue" : "without missing=skip"));
   return rule.rule == Rule::mean ? Rule::mean_present : Rule::sum_present;
 }
 
@@ -144,8 +144,11 @@ void add_variables(const std::string& path, ParcelFileInfo& info, std::span<cons
     if (rule.rule == Rule::mean && is_integer(static_cast<FileType>(variable->values.type)))
       variable->values.type = static_cast<int>(FileType::f64);
     variable->skip_missing = rule.skip_missing;
-    attributes.push_back(
-        {rule.name, 1, effective_rule(*variable, rule), {rule.name}, text_attribute(*variable, "units")});
+    attributes.push_back({rule.name,
+                          1,
+                          effective_rule(*variable, rule, info.metadata.format),
+                          {rule.name},
+                          text_attribute(*variable, "units")});
   }
   info.schema = Schema(std::move(attributes));
 }

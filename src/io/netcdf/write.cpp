@@ -217,9 +217,10 @@ void check_writable(const std::string& path, const Parcels& parcels, const Decom
   check_ids("cannot write " + path, ids, ids, transport);
 }
 
-/// Returns what of the description of a file of one format holds for one of another: types of attributes, storage.
-FileMetadata metadata_for_format(const FileMetadata& from) {
+/// Returns what of the description of a file of one format holds for one of the format `to`: types of attributes, storage.
+FileMetadata metadata_for_format(const FileMetadata& from, FileFormat to) {
   FileMetadata out;
+  out.format = to;
   out.csv_names = from.csv_names;
   for (FileVariable column : from.columns) {
     if (is_own_name(column.name) || column.name == "t") continue;
@@ -291,7 +292,7 @@ void write_parcels(const std::string& name, const Parcels& parcels, const Decomp
                    comm::Transport& transport, const FileMetadata& from) {
   const OutputName output_name = parse_output_name(name, from);
   const std::string& path = output_name.path;
-  FileMetadata metadata = output_name.format == from.format ? from : metadata_for_format(from);
+  FileMetadata metadata = output_name.format == from.format ? from : metadata_for_format(from, output_name.format);
   if (output_name.format != from.format) widen_lacking(output_name.format, parcels.schema(), metadata);
   if (decomposition.ranks() != transport.size())
     throw UsageError("write_parcels: the decomposition has " + std::to_string(decomposition.ranks()) +

@@ -102,7 +102,8 @@ void ArrayColumns::finish(const std::string& where) {
   const std::string id(kIdName);
   info.has_ids = points.columns.contains(id);
   if (info.has_ids && !is_integer(points.columns.at(id).type))
-    throw InputError(path_ + ": " + where + "/" + id + " holds no integers");
+    throw InputError(path_ + ": " + id + " is of type " + type_name(points.columns.at(id).type) +
+                     "; allowed: whole numbers, as integers");
   if (!info.has_ids) info.notes.push_back("no array " + id + ": ids are the places in the file, from 0");
   require_whole_attributes(path_, points);
   if (points.columns.contains("t")) info.metadata.lost.push_back({"t", "array t, over the points"});

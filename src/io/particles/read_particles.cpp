@@ -23,6 +23,12 @@ constexpr std::int64_t kReadAtOnce = std::int64_t{1} << 20;  // values read by o
 constexpr double kExact = 0x1p53;                            // up to which a double holds every integer
 constexpr std::uint64_t kMark = std::uint64_t{1} << 63;
 
+/// Returns all digits of a 64-bit integer whose bits stand in a double. @param type  of the column, u64 or a signed one
+std::string integer_text(FileType type, double bits) {
+  return type == FileType::u64 ? std::to_string(std::bit_cast<std::uint64_t>(bits))
+                               : std::to_string(std::bit_cast<std::int64_t>(bits));
+}
+
 /// Part of a rank's slice that lies in one species: particles `first` to `first + count - 1` of it, which become parcels from `to`.
 struct Part {
   const Species* species;
@@ -90,7 +96,8 @@ class PartReader {
                                                    : static_cast<double>(std::bit_cast<std::int64_t>(to[i]));
       if (std::fabs(value) >= kExact)
         throw InputError(path_ + ": " + c.at + ": value " + std::to_string(range[0] + static_cast<std::int64_t>(i)) +
-                         " is " + number_text(value) + "; allowed: whole numbers below 2^53, which a double holds");
+                         " is " + integer_text(c.type, to[i]) +
+                         "; allowed: whole numbers below 2^53, which a double holds");
       to[i] = value;
     }
   }
@@ -117,11 +124,12 @@ class PartReader {
       auto bits = std::bit_cast<std::uint64_t>(values_[i]);
       if (about_.info.metadata.openpmd.marked_ids) bits ^= kMark;
       const auto id = std::bit_cast<std::int64_t>(bits);
-      if (id < 0 || id > (std::numeric_limits<std::int64_t>::max() - part.number) / species)
-        throw InputError(path_ + ": " + c.at + ": id " + std::to_string(first + static_cast<std::int64_t>(i)) + " is " +
-                         (c.type == FileType::u64 ? std::to_string(bits) : std::to_string(id)) + "; allowed: 0 to " +
-                         std::to_string(std::numeric_limits<std::int64_t>::max() / species - 1) +
-                         ", or the highest bit in all of them");
+      const std::int64_t most = (std::numeric_limits<std::int64_t>::max() - part.number) / species;
+      if (id < 0 || id > most)
+        throw InputError(
+            path_ + ": " + c.at + ": id " + std::to_string(first + static_cast<std::int64_t>(i)) + " is " +
+            integer_text(c.type, values_[i]) + "; allowed: 0 to " + std::to_string(most) +
+            (about_.info.metadata.format == FileFormat::openpmd ? ", or the highest bit in all of them" : ""));
       values_[i] = std::bit_cast<double>(id * species + part.number);
     }
   }

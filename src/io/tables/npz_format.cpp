@@ -45,6 +45,24 @@ std::string_view behind_key(std::string_view text, const std::string& key) {
   return colon == std::string_view::npos ? std::string_view() : trimmed(text.substr(colon + 1));
 }
 
+/// Returns the length of the Python list that a text begins with, brackets in texts of it not counted; npos if it does not end.
+std::size_t list_length(std::string_view text) {
+  int depth = 0;
+  char quote = 0;  // that began the text which is read; 0: none
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote != 0) {
+      if (c == '\\') ++i;
+      if (c == quote) quote = 0;
+      continue;
+    }
+    if (c == '\'' || c == '"') quote = c;
+    if (c == '[') ++depth;
+    if (c == ']' && --depth == 0) return i + 1;
+  }
+  return std::string_view::npos;
+}
+
 /// Parses a shape, as "(10, 3)". @return false if it is none
 bool parse_shape(std::string_view text, std::vector<std::int64_t>& shape) {
   const std::size_t close = text.find(')');
@@ -135,13 +153,25 @@ std::optional<ArrayHead> parse_array_head(std::string_view begin) {
   ArrayHead head;
   head.data = prefix + length;
   const std::string_view type = behind_key(text, "descr");
-  if (type.size() < 2 || (type.starts_with('[') && type.find(']') == std::string_view::npos)) return std::nullopt;
-  head.type =
-      std::string(type.starts_with('[') ? type.substr(0, type.find(']') + 1) : type.substr(1, type.find('\'', 1) - 1));
-  if (type.starts_with('[')) text.remove_prefix(text.find(']') + 1);  // fields may be called as the keys that follow
+  if (type.size() < 2) return std::nullopt;
+  if (type.starts_with('[')) {
+    const std::size_t length = list_length(type);
+    if (length == std::string_view::npos) return std::nullopt;
+    head.type = std::string(type.substr(0, length));
+    text = type.substr(length);  // fields may be called as the keys that follow
+  } else {
+    head.type = std::string(type.substr(1, type.find('\'', 1) - 1));
+  }
   head.fortran = behind_key(text, "fortran_order").starts_with("True");
   if (!parse_shape(behind_key(text, "shape"), head.shape)) return std::nullopt;
   return head;
+}
+
+std::string unread_type(const std::string& type) {
+  const char other = std::endian::native == std::endian::little ? '>' : '<';
+  if (type.starts_with(other) && parse_npy_type(npy_type(FileType::f64).substr(0, 1) + type.substr(1)))
+    return "of type " + type + ", which is of the other byte order (NumPy: a.astype(a.dtype.newbyteorder('=')))";
+  return "of type " + type + ", which is not read (integers of 8 to 64 bits and floats of 32 and 64 are)";
 }
 
 std::optional<FileType> parse_npy_type(const std::string& name) {

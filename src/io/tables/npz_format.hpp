@@ -68,6 +68,8 @@ struct ArrayHead {
 /// Parses the head of an array. @param begin  first bytes of it, up to kMaxNpyHead @return nothing if it is none, or longer
 [[nodiscard]] std::optional<ArrayHead> parse_array_head(std::string_view begin);
 inline constexpr std::uint64_t kMaxNpyHead = 1 << 20;
+/// Returns why a type of NumPy's that parse_npy_type() does not know is not read, as "of type |b1, which is not read (...)".
+[[nodiscard]] std::string unread_type(const std::string& type);
 /// Returns the type of numbers of this machine's byte order that NumPy calls so; nothing for others. @param name  as "<f8"
 [[nodiscard]] std::optional<FileType> parse_npy_type(const std::string& name);
 

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/log.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "src/io/archive.hpp"
@@ -26,14 +27,32 @@ std::string_view plain_field(std::string_view field) {
   return field;
 }
 
+/// Returns the name of a column as its field in the first line tells it: in quotation marks "" stands for one.
+std::string column_name(std::string_view field) {
+  std::string name(plain_field(field));
+  if (!trimmed(field).starts_with('"')) return name;
+  for (std::size_t at = 0; (at = name.find("\"\"", at)) != std::string::npos; ++at) name.erase(at, 1);
+  return name;
+}
+
+/// Returns a text of the file for a message: its begin, and NUL as \0, which would end the message.
+std::string shown(std::string_view text) {
+  constexpr std::size_t kMax = 60;
+  std::string out;
+  for (const char c : text.substr(0, kMax)) out += c == '\0' ? std::string("\\0") : std::string(1, c);
+  return '"' + out + (text.size() > kMax ? "...\"" : "\"");
+}
+
 /// Kinds of numbers seen in one column so far.
 struct Seen {
   bool no_integer = false;  ///< a field that is empty or no whole number
   bool negative = false;
-  bool large = false;     ///< a whole number above 2^63 - 1
-  bool inexact = false;   ///< a whole number that a double does not hold
-  std::int64_t line = 0;  ///< of the first field that is no number; 0: all are numbers
-  std::string text;       ///< that field
+  bool large = false;             ///< a whole number above 2^63 - 1
+  bool inexact = false;           ///< a whole number that a double does not hold
+  std::int64_t line = 0;          ///< of the first field that is no number; 0: all are numbers
+  std::string text;               ///< that field, as messages show it
+  std::int64_t inexact_line = 0;  ///< of the first whole number that a double does not hold; 0: there is none
+  std::string inexact_text;       ///< that number, as messages show it
 };
 
 /// Value of a field: a double, or the bits of a whole number.
@@ -74,6 +93,24 @@ bool parse_field(std::string_view text, Field& field, Seen& seen) {
   return r.ec == std::errc() && r.ptr == end;
 }
 
+/// Checks the first line of a CSV file before it is divided into names. @throws InputError for UTF-16, and for line ends of CR alone
+void check_first_line(const std::string& path, std::string_view line) {
+  if (line.starts_with("\xff\xfe") || line.starts_with("\xfe\xff"))
+    throw InputError(path + ": the text is in UTF-16; allowed: UTF-8");
+  if (line.find('\r') != std::string_view::npos)
+    throw InputError(path + ": its lines end with CR alone; allowed: LF, or CR and LF");
+}
+
+/// Checks that the names in the first line of a CSV file are not numbers. @throws InputError if all of them are
+void check_names_are_none(const std::string& path, const std::string& line, const std::vector<std::string>& names) {
+  const bool numbers = std::all_of(names.begin(), names.end(), [](const std::string& name) {
+    Field field;
+    Seen seen;
+    return !name.empty() && parse_field(name, field, seen);
+  });
+  if (numbers) throw InputError(path + ": the first line holds numbers, " + shown(line) + "; allowed: a line of names");
+}
+
 /// Checks that commas separate the names in the first line of a CSV file. @throws InputError for one name that semicolons, tabs or
 /// bars divide
 void check_separator(const std::string& path, const std::vector<std::string>& names) {
@@ -97,6 +134,15 @@ class Lines {
     bytes_ = static_cast<std::int64_t>(file_.tellg());
     file_.seekg(0);
     if (bytes_ < 0 || !file_) throw InputError("cannot read " + path);
+  }
+  /// Returns true if the last byte of the file is a line end, or the file is empty.
+  bool is_ended() {
+    if (bytes_ == 0) return true;
+    file_.clear();
+    file_.seekg(-1, std::ios::end);
+    const int last = file_.get();
+    go_to(end_, number + 1);
+    return last == '\n' || last == '\r';
   }
 
   /// Reads the next line, without its end. @return false at the end of the file @throws InputError if reading fails
@@ -122,14 +168,16 @@ class Lines {
   std::vector<std::string> read_names() {
     if (!next()) throw InputError(path_ + ": the file is empty; allowed: CSV with a line of names");
     if (line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
+    check_first_line(path_, line);
     const std::size_t width = static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')) + 1;
     constexpr std::size_t kMaxColumns = 65536;
     if (width > kMaxColumns)
       throw InputError(path_ + ": the first line has " + std::to_string(width) + " names; allowed: up to " +
                        std::to_string(kMaxColumns));
     std::vector<std::string> names;
-    for (const std::string_view name : split_at(line, ',')) names.emplace_back(plain_field(name));
+    for (const std::string_view name : split_at(line, ',')) names.push_back(column_name(name));
     check_separator(path_, names);
+    check_names_are_none(path_, line, names);
     return names;
   }
   /// Returns true for a line that is none of the table: blank, where a row has several fields.
@@ -157,16 +205,18 @@ struct Share {
   std::vector<Seen> seen;
   std::int64_t wrong_line = 0,
                wrong_fields = 0;  ///< of the first line with another number of fields than names; 0: none
+  std::string wrong_text;         ///< that line, as messages show it
+  bool ended = true;              ///< the last byte of the file is a line end
   std::vector<CsvPlace> places;
 };
 
 template <class A>
 void visit_fields(A& a, Seen& v) {
-  a(v.no_integer, v.negative, v.large, v.inexact, v.line, v.text);
+  a(v.no_integer, v.negative, v.large, v.inexact, v.line, v.text, v.inexact_line, v.inexact_text);
 }
 template <class A>
 void visit_fields(A& a, Share& v) {
-  a(v.bytes, v.names, v.lines, v.rows, v.seen, v.wrong_line, v.wrong_fields, v.places);
+  a(v.bytes, v.names, v.lines, v.rows, v.seen, v.wrong_line, v.wrong_fields, v.wrong_text, v.ended, v.places);
 }
 
 /// Reads the lines below the first that begin in share `part` of `parts` of a file's bytes. Local.
@@ -175,6 +225,7 @@ Share read_share(const std::string& path, std::int64_t part, std::int64_t parts)
   Share out;
   out.bytes = lines.bytes();
   out.names = lines.read_names();
+  out.ended = lines.is_ended();
   const std::size_t width = out.names.size();
   out.seen.resize(width);
   const auto share_begin = [&](std::int64_t p) {
@@ -193,14 +244,22 @@ Share read_share(const std::string& path, std::int64_t part, std::int64_t parts)
     if (fields.size() != width) {
       out.wrong_line = lines.number;
       out.wrong_fields = static_cast<std::int64_t>(fields.size());
+      out.wrong_text = shown(lines.line);
       return out;
     }
     if (out.rows % kPlaceEvery == 0) out.places.push_back({out.rows, lines.number, lines.begin()});
     for (std::size_t c = 0; c < width; ++c) {
       Field field;
-      if (parse_field(plain_field(fields[c]), field, out.seen[c]) || out.seen[c].line > 0) continue;
-      out.seen[c].line = lines.number;
-      out.seen[c].text = fields[c];
+      Seen& seen = out.seen[c];
+      const bool was_exact = !seen.inexact;
+      const bool number = parse_field(plain_field(fields[c]), field, seen);
+      if (was_exact && seen.inexact) {
+        seen.inexact_line = lines.number;
+        seen.inexact_text = shown(fields[c]);
+      }
+      if (number || seen.line > 0) continue;
+      seen.line = lines.number;
+      seen.text = shown(fields[c]);
     }
     ++out.rows;
   }
@@ -213,14 +272,20 @@ void add_share(const std::string& path, const Share& next, Share& all) {
     throw InputError(path + ": not the same file on all ranks, or changed while it was read");
   if (next.wrong_line > 0)
     throw InputError(path + ": line " + std::to_string(all.lines + next.wrong_line) + " has " +
-                     std::to_string(next.wrong_fields) + " fields; the first line has " +
-                     std::to_string(all.names.size()));
+                     std::to_string(next.wrong_fields) + (next.wrong_fields == 1 ? " field" : " fields") +
+                     "; the first line has " + std::to_string(all.names.size()) + ": " + next.wrong_text +
+                     "; allowed: as many in every line, no comments, no comma within a field" +
+                     comment_hint(all.names));
   for (std::size_t c = 0; c < all.seen.size(); ++c) {
     Seen& to = all.seen[c];
     const Seen& from = next.seen[c];
     to.no_integer = to.no_integer || from.no_integer;
     to.negative = to.negative || from.negative;
     to.large = to.large || from.large;
+    if (!to.inexact && from.inexact) {
+      to.inexact_line = all.lines + from.inexact_line;
+      to.inexact_text = from.inexact_text;
+    }
     to.inexact = to.inexact || from.inexact;
     if (to.line > 0 || from.line == 0) continue;
     to.line = all.lines + from.line;
@@ -240,15 +305,21 @@ CsvSource describe(const std::string& path, std::span<const Share> shares) {
   all.lines = 1;  // the names
   for (const Share& share : shares) add_share(path, share, all);
   CsvSource out{all.bytes, all.rows, all.names, {}, {}, std::move(all.places)};
+  if (!shares[0].ended)
+    log(Level::warning, 0,
+        path + ": no line end follows line " + std::to_string(all.lines) +
+            ", the last; it is read as it is, but where the file was cut its last number was too");
   for (std::size_t c = 0; c < all.seen.size(); ++c) {
     const Seen& seen = all.seen[c];
     const bool integers = !seen.no_integer && all.rows > 0;
     out.texts.push_back(seen.line == 0 ? std::string()
-                                       : "line " + std::to_string(seen.line) + ", " + all.names[c] + ": \"" +
-                                             seen.text + "\"; allowed: a number, or nothing for a missing value");
+                                       : "line " + std::to_string(seen.line) + ", " + all.names[c] + ": " + seen.text +
+                                             "; allowed: a number that a double holds, or nothing for a missing value");
     if (seen.line == 0 && (integers ? seen.negative && seen.large : seen.inexact))
       throw InputError(path + ": " + all.names[c] +
-                       " has whole numbers that no type holds together with its other values; allowed: all from -2^63 "
+                       " has whole numbers that no type holds together with its other values, the first on line " +
+                       std::to_string(seen.inexact_line) + ", " + seen.inexact_text +
+                       "; allowed: all from -2^63 "
                        "to 2^63 - 1, or all from 0 to 2^64 - 1, or below 2^53 beside others");
     out.types.push_back(static_cast<int>(!integers ? FileType::f64 : seen.large ? FileType::u64 : FileType::i64));
   }
@@ -261,6 +332,12 @@ CsvSource describe(const std::string& path, std::span<const Share> shares) {
 }
 
 }  // namespace
+
+std::string comment_hint(const std::vector<std::string>& names) {
+  return !names.empty() && names.front().starts_with('#')
+             ? "; its first line begins with #, which is part of a name here (numpy.savetxt: comments='')"
+             : "";
+}
 
 CsvSource scan_csv(const std::string& path) { return describe(path, std::array{read_share(path, 0, 1)}); }
 

@@ -152,6 +152,14 @@ class NpzReader {
     if (crc.value() != m.crc) zip_.damaged(m.name + " has another checksum (CRC-32) than the directory says");
   }
 
+  /// Returns why an array is not read: its type, else its shape, else that it is stored by columns.
+  [[nodiscard]] static std::string why_unread(const ArrayHead& head, bool is_type) {
+    if (!is_type) return unread_type(head.type);
+    if (head.shape.size() > 2)
+      return "of " + std::to_string(head.shape.size()) + " dimensions, which is not read (1 and 2 are)";
+    return "stored by columns, which is not read (by rows: numpy.ascontiguousarray(a))";
+  }
+
   void lose(const std::string& name, const std::string& what) { out_.lost.push_back({name, what}); }
 
   void add(const Member& m) {
@@ -171,10 +179,7 @@ class NpzReader {
     if (name == kRulesArray && head.type.starts_with("|S") && head.shape.size() == 1) return read_rules(head);
     const std::optional<FileType> type = parse_npy_type(head.type);
     if (!type || head.shape.size() > 2 || (head.fortran && head.shape.size() == 2))
-      return lose(
-          name,
-          "array " + name + ", of type " + head.type +
-              " or shape that is not read (numbers in this machine's byte order, one or two dimensions, by rows)");
+      return lose(name, "array " + name + ", " + why_unread(head, type.has_value()));
     double count = 1;
     for (const std::int64_t n : head.shape) count *= static_cast<double>(n);
     const double end = static_cast<double>(head.data) + count * static_cast<double>(type_bytes(*type));

@@ -52,11 +52,14 @@ ParticleFile unknown_file() {
   return out;
 }
 
-/// Checks that a file with a column for each coordinate has all three. @param help  what else is allowed
-void require_positions(const std::string& path, const ParticleFile& file, const std::string& help) {
-  for (const std::string need : {"x_position", "y_position", "z_position"})
-    if (!file.species.front().columns.contains(need))
-      throw InputError(path + ": no column " + need + "; allowed: with that name" + help);
+/// Checks that a file with a column for each coordinate has all three, and the volumes. @param csv  names in a CSV file, which
+/// --columns can change; null for other files
+void require_positions(const std::string& path, const ParticleFile& file, const std::vector<std::string>* csv) {
+  for (const std::string need : {"x_position", "y_position", "z_position", "volume"}) {
+    if (file.species.front().columns.contains(need)) continue;
+    const std::string help = csv == nullptr ? "" : ", or --columns " + need + "=NAME" + comment_hint(*csv);
+    throw InputError(path + ": no column " + need + "; allowed: with that name" + help);
+  }
 }
 
 /// Describes a CSV file by its columns.
@@ -67,6 +70,9 @@ ParticleFile describe_csv(const std::string& path, const CsvSource& table, const
   std::set<std::string> seen;
   for (std::size_t c = 0; c < table.names.size(); ++c) {
     const std::string name = own_name(names, table.names[c]);
+    if (name.empty())
+      throw InputError(path + ": a column without a name (column " + std::to_string(c + 1) +
+                       "); allowed: a name for each, no comma at the end of a line (pandas: to_csv(index=False))");
     if (!seen.insert(name).second) throw InputError(path + ": two arrays become the column " + name);
     if (!table.texts[c].empty()) {
       if (is_own_name(name)) throw InputError(path + ": " + table.texts[c]);
@@ -74,14 +80,14 @@ ParticleFile describe_csv(const std::string& path, const CsvSource& table, const
       continue;
     }
     arrays.add({.name = name,
-                .at = name.empty() ? "column " + std::to_string(c + 1) : table.names[c],
+                .at = table.names[c],
                 .type = name == kIdName && table.rows == 0 ? FileType::i64 : FileType{table.types[c]},
                 .rows = table.rows,
                 .storage = {},
                 .rule = {},
                 .place = {}});
   }
-  require_positions(path, out, ", or --columns x_position=NAME");
+  require_positions(path, out, &table.names);
   arrays.finish("the first line");
   out.info.metadata.csv_names = names;
   out.info.metadata.csv = table;
@@ -102,7 +108,7 @@ ParticleFile describe_arrays(const std::string& path, const TableFile& table) {
   ArrayColumns arrays(path, together ? table.positions.rows : entries, out);
   if (together) arrays.add_positions(table.positions);
   for (const ArrayAbout& a : table.arrays) arrays.add(a);
-  require_positions(path, out, "");
+  if (!together) require_positions(path, out, nullptr);
   arrays.finish("the file");
   ParcelFileInfo& info = out.info;
   info.metadata.lost.insert(info.metadata.lost.end(), table.lost.begin(), table.lost.end());
@@ -146,7 +152,7 @@ class ArrayFile {
     const std::uint64_t offset = table_.offsets.at(at);
     const std::size_t row = table_.entry == 0 ? width : table_.entry;
     // Of entries all columns are asked for in turn: the bytes of the rows are kept.
-    const std::uint64_t base = table_.entry == 0 ? offset : table_.offsets.at(table_.arrays.front().at);
+    const std::uint64_t base = table_.entry == 0 ? offset : table_.begin;
     read_rows(at, base + static_cast<std::uint64_t>(rows.first) * row, static_cast<std::size_t>(rows.count) * row);
     const std::byte* const from =
         bytes_.data() + (offset - base) + static_cast<std::size_t>(rows.column) * type_bytes(stored);

@@ -127,6 +127,8 @@ class VtuReader {
 
   void check_file(const Element& e) {
     const char* const order = std::endian::native == std::endian::little ? "LittleEndian" : "BigEndian";
+    if (e.get("type") == "Collection")
+      throw InputError(path_ + ": a list of VTU files (PVD); allowed: one of the files that stand in it");
     if (e.get("type") != "UnstructuredGrid") refuse("data of type " + e.get("type") + ", not UnstructuredGrid");
     if (e.get("byte_order") != order) refuse("byte order " + e.get("byte_order"));
     if (!e.get("compressor").empty()) refuse("compressed by " + e.get("compressor"));

@@ -58,6 +58,7 @@ struct TableFile {
   std::map<std::string, std::uint64_t>
       offsets;                 ///< by ArrayAbout::at: offset of the first number in the file, in bytes
   std::uint64_t entry = 0;     ///< bytes from one row to the next; 0: arrays are stored one after the other
+  std::uint64_t begin = 0;     ///< offset of the first row in the file, in bytes, where there are entries
   std::vector<FileLoss> lost;  ///< parts that are not read
 };
 
@@ -97,6 +98,8 @@ struct TableRows {
 /// Opens a table, of which the parcels `rows` are read. Local. @throws InputError naming what is wrong
 [[nodiscard]] OpenTable open_table(const std::string& path, const FileMetadata& metadata, TableRows rows);
 
+/// Returns what a message about the names of a CSV file adds if its first line begins as a comment does; else nothing.
+[[nodiscard]] std::string comment_hint(const std::vector<std::string>& names);
 /// Reads all of a CSV file, but keeps only its description. Local. @throws InputError naming line and field
 [[nodiscard]] CsvSource scan_csv(const std::string& path);
 /// Describes a CSV file as the local function does, with the same errors, but every rank reads its share of the bytes: lines that begin in
