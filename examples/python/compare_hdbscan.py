@@ -21,7 +21,7 @@ PROGRAMS = ("merganser", "fast_hdbscan", "hdbscan", "sklearn", "merganser_tree",
 TREES = ("merganser_tree", "quitefastmst")  # compute the tree of mutual reachability distances alone
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
 SAMPLES = 10  # as scikit-learn counts, the point itself included
-LEAST = 20  # points of a cluster
+LEAST = 40  # points of a cluster
 
 
 def make_points(data, count, dimension):

@@ -86,6 +86,20 @@ void PairDistances(const PairPoints& points, const double* place, const double* 
   with(compare<false, Norm::most>, compare<true, Norm::most>);
 }
 
+/// Body of near_pairs().
+std::uint32_t NearPairs(const PairPoints& points, const double* place, const double* most, std::size_t begin,
+                        double* to) {
+  PairDistances(points, place, most, begin, begin + kPairGroup, to);
+  const D d;
+  std::uint32_t near = 0;
+  for (std::size_t i = 0; i < kPairGroup; i += hn::Lanes(d)) {
+    std::uint8_t bits[8] = {};  // of at most eight lanes, in the first byte
+    hn::StoreMaskBits(d, hn::Le(hn::LoadU(d, to + i), hn::LoadU(d, most + i)), bits);
+    near |= std::uint32_t{bits[0]} << i;
+  }
+  return near;
+}
+
 }  // namespace merganser::nearest::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -97,6 +111,13 @@ HWY_EXPORT(PairDistances);
 void pair_distances(const PairPoints& points, const double* place, const double* most, std::size_t begin,
                     std::size_t end, double* to) {
   MERGANSER_DISPATCH(PairDistances)(points, place, most, begin, end, to);
+}
+
+HWY_EXPORT(NearPairs);
+
+std::uint32_t near_pairs(const PairPoints& points, const double* place, const double* most, std::size_t begin,
+                         double* to) {
+  return MERGANSER_DISPATCH(NearPairs)(points, place, most, begin, to);
 }
 
 }  // namespace merganser::nearest

@@ -2,6 +2,7 @@
 /// Brute-force distances between pairs of points of any number of axes, for dimensions in which trees prune nothing.
 /// Local.
 #include <cstddef>
+#include <cstdint>
 
 #include "merganser/nearest/leaf_scan.hpp"
 
@@ -27,5 +28,13 @@ inline constexpr std::size_t kPairGroup = 32;
 /// Cost: O((end - begin) axes) at most; groups beyond their limits after the first axes cost less.
 void pair_distances(const PairPoints& points, const double* place, const double* most, std::size_t begin,
                     std::size_t end, double* to);
+
+/// Computes the canonical distances of a position to the kPairGroup points from `begin` on, a multiple of kPairGroup, as
+/// pair_distances() does.
+/// @param most  limit of each of these points
+/// @param to    output, kPairGroup numbers
+/// @return bit i is set if the distance to point begin + i is at most its limit; those of padding mean nothing
+[[nodiscard]] std::uint32_t near_pairs(const PairPoints& points, const double* place, const double* most,
+                                       std::size_t begin, double* to);
 
 }  // namespace merganser::nearest

@@ -57,13 +57,20 @@ TEST(SitesTest, gathered_points_compare_by_the_bits_of_the_trees_and_boxes_bound
             ASSERT_EQ(compared, m.distance2(place(i), place(j)));
             ASSERT_EQ(sites.weight(compared), m.weight(compared));
             ASSERT_LE(compared, sites.compared_above(sites.weight(compared)));
-            const double bound = sites.compared_to_box(sites.at(j), box.lower.data(), box.upper.data(), kInfinity);
+            const auto* const at = sites.at(j);
+            const double bound = sites.compared_between_boxes(at, at, box.lower.data(), box.upper.data(), kInfinity);
             ASSERT_LE(bound, compared);
             ASSERT_EQ(bound, m.distance2(place(j), box));
             // Short of the limit the bound is whole; above it any number above it.
             const double limit = bound / 2;
-            const double cut = sites.compared_to_box(sites.at(j), box.lower.data(), box.upper.data(), limit);
+            const double cut = sites.compared_between_boxes(at, at, box.lower.data(), box.upper.data(), limit);
             ASSERT_TRUE(bound == 0 ? cut == 0 : cut > limit);
+            // No pair of points of two boxes is nearer than the boxes.
+            Bounds<6> other;
+            for (std::size_t k = j / 4 * 4; k < j / 4 * 4 + 4; ++k) other.add(place(k));
+            const double apart = sites.compared_between_boxes(other.lower.data(), other.upper.data(), box.lower.data(),
+                                                              box.upper.data(), kInfinity);
+            ASSERT_LE(apart, bound);
           }
         }
       });

@@ -13,6 +13,7 @@ Sites::Sites(const CheckedPoints& given, comm::Transport& transport, double alph
       periods_(given.periods()),
       norm_(given.norm()),
       sphere_(given.sphere()),
+      plain_(norm_ == Norm::squares && !sphere_ && !periodic()),
       divisor_(given.divisor()),
       stretch_(given.stretch(alpha)) {
   std::vector<std::uint64_t> ids(given.size());

@@ -39,14 +39,22 @@ class Sites {
     for (std::size_t i = 0; i < axes_; ++i) square += (a[i] + b[i]) * (a[i] + b[i]);
     return nearest::sphere_far_distance(square);
   }
-  /// Returns a lower bound of the compared distances between a point's coordinates and points of a box; any number above `most` if
-  /// it is above.
-  [[nodiscard]] double compared_to_box(const double* a, const double* lower, const double* upper, double most) const {
+  /// Returns a lower bound of the compared distances between points of two boxes, given by their lower and upper corners; any number
+  /// above `most` if it is above. Both corners of the box of one point are its coordinates.
+  [[nodiscard]] double compared_between_boxes(const double* lower, const double* upper, const double* other_lower,
+                                              const double* other_upper, double most) const {
     const double limit = pair_limit(most);
     double sum = 0;
+    if (plain_) {
+      for (std::size_t i = 0; i < axes_ && sum <= limit; ++i) {
+        const double gap = std::max(std::max(other_lower[i] - upper[i], lower[i] - other_upper[i]), 0.0);
+        sum += gap * gap;
+      }
+      return sum;
+    }
     for (std::size_t i = 0; i < axes_ && sum <= limit; ++i) {
-      const double gap = std::max(std::max(lower[i] - a[i], a[i] - upper[i]), 0.0);
-      const double far = std::max(a[i] - lower[i], upper[i] - a[i]);
+      const double gap = std::max(std::max(other_lower[i] - upper[i], lower[i] - other_upper[i]), 0.0);
+      const double far = std::max(upper[i] - other_lower[i], other_upper[i] - lower[i]);
       sum = add(sum, std::min(gap, std::max(periods_[i] - far, 0.0)));
     }
     return sphere_ ? nearest::sphere_lower_bound(sum) : sum;
@@ -54,8 +62,7 @@ class Sites {
   /// Returns a view of points in the metric of the gathered points for nearest::pair_distances(). @param data  their coordinates,
   /// in groups of 8 points, axis by axis
   [[nodiscard]] nearest::PairPoints pair_points(const double* data) const {
-    const bool periodic = std::any_of(periods_.begin(), periods_.end(), [](double p) { return p < kInfinity; });
-    return {data, axes_, periodic ? periods_.data() : nullptr, norm_};
+    return {data, axes_, periodic() ? periods_.data() : nullptr, norm_};
   }
   /// Returns a limit for nearest::pair_distances(), which has no metric of the sphere: its value for a pair whose compared value
   /// is at most `compared` does not exceed it.
@@ -79,6 +86,10 @@ class Sites {
   }
 
  private:
+  /// Returns whether an axis is periodic.
+  [[nodiscard]] bool periodic() const {
+    return std::any_of(periods_.begin(), periods_.end(), [](double p) { return p < kInfinity; });
+  }
   /// Returns a partial norm of the separations of two points extended by the separation s on one more axis.
   [[nodiscard]] double add(double sum, double s) const {
     if (norm_ == Norm::squares) return sum + s * s;
@@ -89,6 +100,7 @@ class Sites {
   std::vector<double> periods_;  ///< by axis; infinite: not periodic
   Norm norm_;
   bool sphere_;             ///< points are on the unit sphere
+  bool plain_;              ///< Euclidean distances in a space without periods
   double divisor_;          ///< what compared values are divided by for distances; 0: they are not
   Stretch stretch_;         ///< conversion of compared distances to weights
   std::vector<double> at_;  ///< coordinates by id

@@ -2,6 +2,8 @@
 #include "src/msf/linkage/equal_edges.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <limits>
 #include <numeric>
 
@@ -17,7 +19,7 @@ EqualEdges::EqualEdges(const GatheredPoints& points, std::span<const GrownEdge> 
       place_(points.sites->size()),
       order_(points.sites->size()),
       rank_(points.sites->size(), kNone),
-      taken_(points.sites->size()),
+      taken_((points.sites->size() + kLeaf - 1) / kLeaf),
       unvisited_(points.sites->size() + 1) {
   // Until the boxes are known, place_ is by id.
   for (std::size_t i = 0; i < grown.size(); ++i) {
@@ -112,8 +114,8 @@ std::size_t EqualEdges::widest(std::uint32_t node) const {
 
 // Boxes without unvisited points are skipped by the search, so each box on the way to the root counts them.
 void EqualEdges::take(std::uint32_t position) {
-  if (taken_[position] != 0) return;
-  taken_[position] = 1;
+  if (taken(position)) return;
+  taken_[position / kLeaf] |= 1U << position % kLeaf;
   // The root is its own parent.
   for (std::uint32_t node = leaf_[position / kLeaf];; node = nodes_[node].parent) {
     --nodes_[node].open;
@@ -130,12 +132,162 @@ std::uint32_t EqualEdges::next_unvisited(std::uint32_t place) {
   return place;
 }
 
-// The points of a part that has just been visited, in the order in which they were.
-const std::vector<std::uint32_t>& EqualEdges::in_order_of_visits(const Places& part) {
+// The side of a merge with fewer points searches. Settled points have their edges already.
+bool EqualEdges::choose_members(const Places& part, const Places& all, const NestedClusters::Cluster& cluster) {
   members_.clear();
-  for (std::uint32_t p = part.begin; p < part.end; ++p) members_.push_back(position_[id_at_[p]]);
-  std::sort(members_.begin(), members_.end(), [&](std::uint32_t a, std::uint32_t b) { return rank_[a] < rank_[b]; });
-  return members_;
+  const bool from = part.end - part.begin <= all.end - all.begin - cluster.visited;
+  if (from) {
+    for (std::uint32_t p = part.begin; p < part.end; ++p) members_.push_back(position_[id_at_[p]]);
+  } else {
+    for (std::uint32_t p = next_unvisited(all.begin); p < all.end; p = next_unvisited(p + 1))
+      if (const std::uint32_t to = position_[id_at_[p]]; !taken(to)) members_.push_back(to);
+  }
+  std::sort(members_.begin(), members_.end());
+  return from;
+}
+
+// Search from the smaller side of a merge.
+void EqualEdges::join(const Places& part, const Places& all, const NestedClusters::Cluster& cluster) {
+  found_.clear();
+  const bool from = choose_members(part, all, cluster);
+  if (members_.empty()) return;
+  group_members();
+  begin_near_members();
+  if (from) {
+    search<true>(all, cluster.height);
+  } else {
+    search<false>(part, cluster.height);
+  }
+  keep_first();
+  if (gave_up()) found_.clear();
+}
+
+// One edge to each point, in the order of points.
+void EqualEdges::keep_first() {
+  if (found_.size() < 2) return;
+  std::sort(found_.begin(), found_.end(), [&](const Found& x, const Found& y) {
+    if (x.to != y.to) return x.to < y.to;
+    return x.weight != y.weight ? x.weight < y.weight : rank_[x.from] < rank_[y.from];
+  });
+  const auto same = [](const Found& x, const Found& y) { return x.to == y.to; };
+  found_.erase(std::unique(found_.begin(), found_.end(), same), found_.end());
+}
+
+// Neighbours in the order of boxes are near each other, so that halves of it have small boxes.
+void EqualEdges::group_members() {
+  groups_.clear();
+  group_bounds_.clear();
+  add_group(0, static_cast<std::uint32_t>(members_.size()));
+}
+
+std::uint32_t EqualEdges::add_group(std::uint32_t begin, std::uint32_t end) {
+  const auto number = static_cast<std::uint32_t>(groups_.size());
+  groups_.push_back({begin, end, 0});
+  group_bounds_.resize(group_bounds_.size() + 2 * axes_);
+  if (end - begin > kLeaf) {
+    const std::uint32_t middle = begin + (end - begin) / 2;
+    add_group(begin, middle);
+    groups_[number].right = add_group(middle, end);
+  }
+  // The box of a point, or the union of both halves' boxes.
+  double* const lower = group_bounds_.data() + number * 2 * axes_;
+  double* const upper = lower + axes_;
+  const auto add = [&](const double* low, const double* high) {
+    for (std::size_t a = 0; a < axes_; ++a) {
+      lower[a] = std::min(lower[a], low[a]);
+      upper[a] = std::max(upper[a], high[a]);
+    }
+  };
+  const double* const first = points_.sites->at(order_[members_[begin]]);
+  std::copy_n(first, axes_, lower);
+  std::copy_n(first, axes_, upper);
+  if (const std::uint32_t right = groups_[number].right; right != 0) {
+    for (const std::size_t half : {std::size_t{number} + 1, std::size_t{right}})
+      add(group_bounds_.data() + half * 2 * axes_, group_bounds_.data() + half * 2 * axes_ + axes_);
+  } else {
+    for (std::uint32_t i = begin + 1; i < end; ++i) {
+      const double* const at = points_.sites->at(order_[members_[i]]);
+      add(at, at);
+    }
+  }
+  return number;
+}
+
+// What is near is found in boxes nearby, so the search does not descend from the root: on the way up it takes the other child of each box.
+void EqualEdges::begin_near_members() {
+  todo_.clear();
+  std::uint32_t node = leaf_[members_.front() / kLeaf];
+  while (nodes_[node].end <= members_.back()) node = nodes_[node].parent;
+  const std::uint32_t nearest = node;
+  for (; node != 0; node = nodes_[node].parent) {
+    const std::uint32_t parent = nodes_[node].parent;
+    todo_.push_back({0, node == parent + 1 ? nodes_[parent].right : parent + 1});
+  }
+  todo_.push_back({0, nearest});
+}
+
+// Pairs of a group and a box that are within reach of each other are halved, the one with more points first.
+template <bool kFrom>
+void EqualEdges::search(const Places& among, double heaviest) {
+  const double most = points_.sites->compared_above(heaviest);
+  limits_.fill(points_.sites->pair_limit(most));
+  std::size_t room = 1 << 16;  // edges to keep before those to one point are reduced to one
+  while (!todo_.empty() && !gave_up()) {
+    const Pair next = todo_.back();
+    todo_.pop_back();
+    const Node& node = nodes_[next.node];
+    if (kFrom && node.open == 0) continue;
+    if (node.first_place >= among.end || node.last_place < among.begin || node.least_core > heaviest) continue;
+    steps_ += axes_;
+    const double* const box = bounds(next.node);
+    const double* const lower = group_bounds_.data() + next.group * 2 * axes_;
+    if (points_.sites->compared_between_boxes(lower, lower + axes_, box, box + axes_, most) > most) continue;
+    const Group& group = groups_[next.group];
+    if (group.right != 0 && (node.right == 0 || group.end - group.begin > node.end - node.begin)) {
+      todo_.push_back({group.right, next.node});
+      todo_.push_back({next.group + 1, next.node});
+    } else if (node.right != 0) {
+      todo_.push_back({next.group, node.right});
+      todo_.push_back({next.group, next.node + 1});
+    } else {
+      search_leaf<kFrom>(group, next.node, among, heaviest, most);
+      if (found_.size() < room) continue;
+      keep_first();
+      room = std::max(room, 2 * found_.size());
+    }
+  }
+}
+
+template <bool kFrom>
+void EqualEdges::search_leaf(const Group& group, std::uint32_t leaf, const Places& among, double heaviest,
+                             double most) {
+  const auto& sites = *points_.sites;
+  const Node& node = nodes_[leaf];
+  // Edges lead from visited points, which all are taken, to points that are not.
+  const std::uint32_t taken = taken_[node.begin / kLeaf];
+  const std::uint32_t eligible = (kFrom ? ~taken : taken) & (~std::uint32_t{0} >> (kLeaf - (node.end - node.begin)));
+  if (eligible == 0) return;
+  std::array<double, kLeaf> compared;
+  for (std::uint32_t i = group.begin; i < group.end; ++i) {
+    const std::uint32_t member = members_[i];
+    const double* const at = sites.at(order_[member]);
+    if (group.end - group.begin > 1) {
+      steps_ += axes_;
+      if (sites.compared_between_boxes(at, at, bounds(leaf), bounds(leaf) + axes_, most) > most) continue;
+    }
+    steps_ += axes_ * kLeaf;
+    std::uint32_t near = nearest::near_pairs(pairs_, at, limits_.data(), node.begin, compared.data()) & eligible;
+    for (; near != 0; near &= near - 1) {
+      const std::uint32_t other = node.begin + static_cast<std::uint32_t>(std::countr_zero(near));
+      if (place_[other] < among.begin || place_[other] >= among.end) continue;
+      const double distance = sites.compared_from_pair(compared[other - node.begin], at, sites.at(order_[other]));
+      if (distance > most) continue;
+      const double cores = std::max(core_distance(order_[member]), core_distance(order_[other]));
+      const double weight = std::max(cores, sites.weight(distance));
+      if (weight > heaviest) continue;
+      found_.push_back(kFrom ? Found{weight, member, other} : Found{weight, other, member});
+    }
+  }
 }
 
 }  // namespace merganser::msf

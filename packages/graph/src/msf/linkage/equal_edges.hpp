@@ -1,9 +1,7 @@
 #pragma once
 /// Search for all edges between points that some minimum spanning tree has: alternatives of equal weight to those of a given one.
-#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -19,7 +17,8 @@ namespace merganser::msf {
 /// An edge is in some minimum spanning tree exactly if it joins two parts of a single-linkage cluster and weighs what the merge of
 /// its parts does: no edge between them is lighter. So a part is searched when its last point has been visited: either the
 /// neighbours of its points among those of the cluster that are not visited, or the reverse, whichever are fewer. The searches
-/// have the radius of the merge; there are at most n log2(n), about n where most merges add a single point.
+/// have the radius of the merge. They begin at the box around their points, and go through the tree of boxes for groups of them at once;
+/// at most n log2(n) points are searched from, about n where most merges add a single point.
 class EqualEdges {
  public:
   /// Builds the tree of boxes over the points. Local.
@@ -42,7 +41,15 @@ class EqualEdges {
       auto& cluster = clusters_[number];
       cluster.visited += part.end - part.begin;
       const Places all{cluster.begin, cluster.end};
-      if (cluster.visited < all.end - all.begin) return join(part, all, cluster, offer);
+      if (cluster.visited < all.end - all.begin) {
+        join(part, all, cluster);
+        for (const Found& edge : found_) {
+          offer(order_[edge.from], order_[edge.to], edge.weight);
+          // No edge to this point is lighter, and of equal ones the first stays: it is excluded from later searches.
+          if (edge.weight <= core_distance(order_[edge.to])) take(edge.to);
+        }
+        return;
+      }
       part = all;
       number = cluster.parent;
     }
@@ -63,6 +70,23 @@ class EqualEdges {
     std::uint32_t last_place;   ///< greatest place of its points in the order of Prim's algorithm
     double least_core;          ///< least core distance of its points
   };
+  /// Box of some of the points that a search looks from, with their range in members_.
+  struct Group {
+    std::uint32_t begin;  ///< position of its first point in members_
+    std::uint32_t end;    ///< position behind its last point in members_
+    std::uint32_t right;  ///< second half; 0: a group that is not halved. The first half is the next group
+  };
+  /// Group of points and box of the tree that a search has yet to compare.
+  struct Pair {
+    std::uint32_t group;
+    std::uint32_t node;
+  };
+  /// Edge of a minimum spanning tree from a visited point to another, by positions.
+  struct Found {
+    double weight;
+    std::uint32_t from;
+    std::uint32_t to;
+  };
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};    ///< no position, or no rank
   static constexpr std::uint32_t kLeaf = nearest::kPairGroup;  ///< leaves begin at multiples of it in `order_`
 
@@ -78,95 +102,45 @@ class EqualEdges {
     std::uint32_t begin;
     std::uint32_t end;
   };
+  static_assert(kLeaf == 32, "one number of 32 bits tells which points of a leaf are taken");
+  /// Returns whether the point at a position is visited or settled.
+  [[nodiscard]] bool taken(std::uint32_t position) const {
+    return (taken_[position / kLeaf] >> position % kLeaf & 1) != 0;
+  }
   /// Marks the point at a position as visited or settled, and counts down the open points of all boxes that contain it.
   void take(std::uint32_t position);
   /// Returns the first place from `place` on whose point is not visited; the number of points if there is none.
   [[nodiscard]] std::uint32_t next_unvisited(std::uint32_t place);
-  /// Returns the positions of the points of a visited part, in the order of the visits; valid until the next call.
-  [[nodiscard]] const std::vector<std::uint32_t>& in_order_of_visits(const Places& part);
+  /// Sets members_ to the points from which a part and the rest of its cluster are searched, in the order of the boxes: those of the part,
+  /// or those of the rest that are not settled. @return whether it is the part, which has no more points than the rest
+  bool choose_members(const Places& part, const Places& all, const NestedClusters::Cluster& cluster);
+  /// Sets found_ to the edges between a part that has been visited and the rest of its cluster, which has unvisited points: to each
+  /// point the lightest one, of equal ones that from the point that was visited first.
+  void join(const Places& part, const Places& all, const NestedClusters::Cluster& cluster);
+  /// Reduces found_ to the edge to each point that is lightest, of equal ones that from the point that was visited first.
+  void keep_first();
+  /// Halves members_ into groups of at most kLeaf points: fills groups_ and group_bounds_.
+  void group_members();
+  /// Appends a group, the box of the points begin .. end - 1 of members_, and those that it is halved into. @return its number
+  std::uint32_t add_group(std::uint32_t begin, std::uint32_t end);
+  /// Sets todo_ to the boxes that a search of all groups begins with, which together have all points: the least one around members_
+  /// last, so that it is first.
+  void begin_near_members();
   /// Returns the lower corner of the box of a node (axes_ numbers), which the upper corner follows.
   [[nodiscard]] const double* bounds(std::uint32_t node) const { return bounds_.data() + node * 2 * axes_; }
   /// Returns the core distance of point v (not squared); 0 where weights are plain distances.
   [[nodiscard]] double core_distance(std::uint32_t v) const {
     return points_.core_distances.empty() ? 0 : points_.core_distances[v];
   }
-  /// Calls offer() for the edges between a part that has been visited and the rest of its cluster, which has unvisited points.
-  void join(const Places& part, const Places& all, const NestedClusters::Cluster& cluster, const auto& offer) {
-    const double most = points_.sites->compared_above(cluster.height);
-    if (part.end - part.begin <= all.end - all.begin - cluster.visited) {
-      for (const std::uint32_t from : in_order_of_visits(part))
-        search<true>(from, all, cluster.height, most,
-                     [&](std::uint32_t to, double weight) { give(from, to, weight, offer); });
-      return;
-    }
-    for (std::uint32_t p = next_unvisited(all.begin); p < all.end; p = next_unvisited(p + 1)) {
-      const std::uint32_t to = position_[id_at_[p]];
-      if (taken_[to] != 0) continue;
-      std::uint32_t best = kNone;
-      double least = std::numeric_limits<double>::infinity();
-      search<false>(to, part, cluster.height, most, [&](std::uint32_t from, double weight) {
-        if (best != kNone && (weight > least || (weight == least && rank_[from] > rank_[best]))) return;
-        best = from;
-        least = weight;
-      });
-      if (best != kNone) give(best, to, least, offer);
-    }
-  }
-
-  /// Offers an edge between positions, and excludes its end from later searches if the edge weighs no more than the end's core
-  /// distance: no edge is lighter, and of equal ones the first stays.
-  void give(std::uint32_t from, std::uint32_t to, double weight, const auto& offer) {
-    offer(order_[from], order_[to], weight);
-    if (weight <= core_distance(order_[to])) take(to);
-  }
-
-  /// Calls body(position, weight) for the points at certain places, the point at position q not among them, whose edge to the point
-  /// at q is not heavier than `heaviest`. @tparam kOpen  only points that are neither visited nor settled
+  /// Appends to found_ the edges between members_ and points at certain places, none of them in members_, that are not heavier than
+  /// `heaviest`.
+  /// @tparam kFrom  edges lead from members_ to points that are neither visited nor settled; otherwise to members_
+  template <bool kFrom>
+  void search(const Places& among, double heaviest);
+  /// Compares the points of a group with those of a leaf box, as search() does.
   /// @param most  greatest compared distance of a pair whose edge weighs at most `heaviest`
-  template <bool kOpen>
-  void search(std::uint32_t q, const Places& among, double heaviest, double most, const auto& body) {
-    // Depth first through the tree of boxes.
-    const double* const at = points_.sites->at(order_[q]);
-    todo_.assign(1, 0);
-    while (!todo_.empty() && !gave_up()) {
-      const std::uint32_t next = todo_.back();
-      todo_.pop_back();
-      const Node& node = nodes_[next];
-      if (kOpen && node.open == 0) continue;
-      if (node.first_place >= among.end || node.last_place < among.begin || node.least_core > heaviest) continue;
-      steps_ += axes_;
-      if (points_.sites->compared_to_box(at, bounds(next), bounds(next) + axes_, most) > most) continue;
-      if (node.right == 0) {
-        search_leaf<kOpen>(node, q, among, heaviest, most, body);
-      } else {
-        todo_.push_back(node.right);
-        todo_.push_back(next + 1);
-      }
-    }
-  }
-
-  /// Compares a point with those of a leaf box, as search() does.
-  template <bool kOpen>
-  void search_leaf(const Node& node, std::uint32_t q, const Places& among, double heaviest, double most,
-                   const auto& body) {
-    const auto& sites = *points_.sites;
-    const double* const at = sites.at(order_[q]);
-    const double core = core_distance(order_[q]);
-    const double near = sites.pair_limit(most);
-    std::array<double, kLeaf> limit;
-    std::array<double, kLeaf> compared;
-    limit.fill(near);
-    steps_ += axes_ * kLeaf;
-    nearest::pair_distances(pairs_, at, limit.data(), node.begin, node.begin + kLeaf, compared.data());
-    for (std::uint32_t to = node.begin; to < node.end; ++to) {
-      if (compared[to - node.begin] > near || place_[to] < among.begin || place_[to] >= among.end) continue;
-      if (kOpen && taken_[to] != 0) continue;
-      const double distance = sites.compared_from_pair(compared[to - node.begin], at, sites.at(order_[to]));
-      if (distance > most) continue;
-      const double weight = std::max({core, core_distance(order_[to]), sites.weight(distance)});
-      if (weight <= heaviest) body(to, weight);
-    }
-  }
+  template <bool kFrom>
+  void search_leaf(const Group& group, std::uint32_t leaf, const Places& among, double heaviest, double most);
 
   const GatheredPoints& points_;
   std::size_t axes_;
@@ -179,15 +153,21 @@ class EqualEdges {
   std::vector<std::uint32_t> position_;  ///< by point: its position
   std::vector<std::uint32_t> rank_;      ///< by position: number of points visited before; kNone: not visited
   std::uint32_t visits_ = 0;             ///< number of points that have been visited
-  std::vector<std::uint8_t> taken_;  ///< by position: 1: visited, that is in the tree of Prim's algorithm, or settled
+  std::vector<std::uint32_t>
+      taken_;  ///< by leaf, a bit for each point: visited, that is in the tree of Prim's algorithm, or settled
   std::vector<std::uint32_t> unvisited_;  ///< by place: itself; of a visited point a later place, see next_unvisited()
   std::vector<std::uint32_t> leaf_;       ///< by position / kLeaf: the leaf of the tree of boxes
   std::vector<Node> nodes_;               ///< tree of boxes, depth first
   std::vector<double> bounds_;            ///< by node: lower, then upper corner of the box
   std::vector<double> data_;            ///< coordinates in the order of the boxes, in groups of 8 points, axis by axis
   nearest::PairPoints pairs_;           ///< view of data_ for nearest::pair_distances()
-  std::vector<std::uint32_t> members_;  ///< result of in_order_of_visits()
-  std::vector<std::uint32_t> todo_;     ///< stack of nodes that a search has yet to visit
+  std::vector<std::uint32_t> members_;  ///< positions of the points that a search looks from, ascending
+  std::vector<Group> groups_;           ///< halves of members_, depth first
+  std::vector<double> group_bounds_;    ///< by group: lower, then upper corner of its box
+  std::array<double, kLeaf>
+      limits_{};  ///< greatest distance from nearest::near_pairs() that search_leaf() examines, for each point
+  std::vector<Pair> todo_;    ///< stack of what a search has yet to compare
+  std::vector<Found> found_;  ///< result of join()
 };
 
 }  // namespace merganser::msf
