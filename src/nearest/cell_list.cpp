@@ -307,11 +307,11 @@ bool CellList::fill_block_search(BlockSearch& block) const {
   return plain;
 }
 
-// Searches the nearest local neighbour of every small parcel, in a merge step: a vectorised single-precision filter decides most;
+// Searches the nearest local neighbour of every small parcel, in a merge step: a vectorised filter in fixed point decides most;
 // the others are searched in double precision.
 std::vector<CellList::Open> CellList::search_exact(std::vector<std::uint32_t>& target, const links::Ids& ids) {
   std::fill_n(target.begin(), n_, links::kNone);
-  // Filter in single precision first; what it cannot decide is searched exactly below.
+  // What the filter cannot decide is searched in double precision below.
   std::vector<BlockSearch::Open> undecided;
   BlockSearch block{};
   if (fill_block_search(block)) {
