@@ -22,7 +22,7 @@ std::string wanted_models() {
 
 bool over_processes() { return comm::launched() || wanted_models().rfind("processes", 0) == 0; }
 
-/// Names of the models of processes that the launch tests: every second one with "processes/0" or "processes/1". A library with only one
+/// Returns the names of the models of processes that the launch tests: every second one with "processes/0" or "processes/1". A library with only one
 /// has it in both halves.
 std::vector<std::string> models_of_processes() {
   std::vector<std::string> names;

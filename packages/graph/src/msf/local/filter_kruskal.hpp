@@ -274,7 +274,7 @@ class FilterKruskal {
     return all;
   }
 
-  /// The same for the edges of thread t.
+  /// Selects the light edges among the part of this rank's edges that thread t takes, split into batches. Local.
   void select_light(std::span<const Edge> edges, bool last, int t, LightEdges& found) {
     constexpr std::size_t kBlock = 2048;  // edges that are listed at a time, which the first-level cache holds
     const std::size_t parts = batches_.size();
