@@ -30,9 +30,15 @@ class Search(unittest.TestCase):
         self.assertEqual(search.results(INDEX, "merging"),
                          ["docs/questions", "docs/merge", "api/cluster/merge", "tests/notes", "CHANGELOG"])
 
-    def test_all_words_must_be_on_a_page(self):
-        self.assertEqual(search.results(INDEX, "merging ranks"), ["docs/questions", "CHANGELOG"])
-        self.assertEqual(search.results(INDEX, "merging nowhere"), [])
+    def test_pages_with_all_words_come_before_those_with_some(self):
+        self.assertEqual(search.results(INDEX, "merging ranks"),
+                         ["docs/questions", "CHANGELOG", "docs/merge", "api/cluster/merge", "tests/notes"])
+        self.assertEqual(search.results(INDEX, "nowhere"), [])
+
+    def test_pages_with_rare_words_come_before_those_with_frequent_ones(self):
+        index = {**INDEX, "docnames": [f"api/{letter}" for letter in "abcde"], "titles": list("abcde"), "titleterms": {}, "alltitles": {},
+                 "terms": {"frequent": [0, 1, 2], "rare": [3, 2]}}
+        self.assertEqual(search.results(index, "frequent rare nowhere"), ["api/c", "api/d", "api/a", "api/b"])
 
     def test_a_number_in_place_of_a_list_is_one_page(self):
         self.assertEqual(search.results(INDEX, "onlyher"), ["api/cluster/merge"])
@@ -41,7 +47,7 @@ class Search(unittest.TestCase):
         self.assertEqual(search.results(INDEX, "mergeab"), ["tests/notes"])
 
     def test_a_heading_that_holds_the_query_is_found(self):
-        self.assertEqual(search.results(INDEX, "merges with whom"), ["docs/questions"])
+        self.assertEqual(search.results(INDEX, "merges with whom")[:1], ["docs/questions"])
 
     def test_the_index_is_read_from_the_script(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -68,7 +74,8 @@ class Search(unittest.TestCase):
         self.assertEqual(len(sources), len(set(sources)))
         for source in sources:
             self.assertRegex(source, r"^[\w-]+/[\w-]+#\d+$")
-        self.assertEqual({source.split("/")[1].split("#")[0] for source in sources}, {"hdbscan", "warpx", "chombo-discharge", "ompi"})
+        self.assertLessEqual({"hdbscan", "warpx", "chombo-discharge", "ompi", "SOS", "networkit"},
+                             {source.split("/")[1].split("#")[0] for source in sources})
 
 
 if __name__ == "__main__":

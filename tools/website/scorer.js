@@ -24,3 +24,27 @@ var Scorer = {
   term: 5,
   partialTerm: 2,
 };
+
+// Pages that have all words come first, as Sphinx finds them. Behind them stand those that have some: each word counts with its score
+// times the logarithm of how few pages have it.
+const someWordsOnly = -1000;
+const fewest = 20;
+const pagesWithAllWords = Search.performTermsSearch;
+Search.performTermsSearch = (words, excluded) => {
+  const all = pagesWithAllWords(words, excluded);
+  const passed = new Set(all.map(([page]) => page));
+  const others = new Map();
+  words.forEach((word) => {
+    const found = pagesWithAllWords(new Set([word]), excluded);
+    const weight = Math.log(Search._index.docnames.length / found.length);
+    found
+      .filter(([page]) => !passed.has(page))
+      .forEach((result) => {
+        const before = others.has(result[0]) ? others.get(result[0])[4] : someWordsOnly;
+        result[4] = before + weight * result[4];
+        others.set(result[0], result);
+      });
+  });
+  const best = [...others.values()].sort((left, right) => right[4] - left[4]);
+  return [...all, ...best.slice(0, fewest)];
+};

@@ -3,15 +3,20 @@
 page that answers them among the first five. With words: lists what they lead to.
 
 The scores are those of Sphinx's searchtools.js: words of titles count 15 (7 in part of a word), words of the text 5 (2 in part),
-a title that holds the query 15 times as much as it covers; all words must be on a page. What scorer.js adds is added.
+a title that holds the query 15 times as much as it covers. What scorer.js adds is added: places, and, behind the pages that have all
+words, the best of those that have some.
 """
 import json
+import math
 import re
 import sys
 import tomllib
 from pathlib import Path
 
 FIRST = 5
+# As in scorer.js.
+SOME_WORDS_ONLY = -1000
+FEWEST = 20
 
 
 def places():
@@ -42,22 +47,38 @@ def pages_with(terms, stem):
     return found if isinstance(found, list) else [found]
 
 
+def scores_of_word(index, stem):
+    """Returns {page: score} of the pages that have a word, in their text or title, whole or in part of another word."""
+    found = {}
+    for terms, whole, part in ((index["terms"], 5, 2), (index["titleterms"], 15, 7)):
+        for page in pages_with(terms, stem):
+            found[page] = max(found.get(page, 0), whole)
+        if len(stem) > 2 and stem not in terms:
+            for other in terms:
+                if stem in other:
+                    for page in pages_with(terms, other):
+                        found[page] = max(found.get(page, 0), part)
+    return found
+
+
+def scores_of_some(index, wanted, passed):
+    """Returns {page: score} of the best pages that have some of the words, and are not among those that have all. They stand behind
+    those: each word counts with its score times the logarithm of how few pages have it."""
+    scores = {}
+    for found in wanted:
+        for page in found.keys() - passed:
+            weight = math.log(len(index["docnames"]) / len(found))
+            scores[page] = scores.get(page, SOME_WORDS_ONLY) + weight * found[page]
+    return dict(sorted(scores.items(), key=lambda item: -item[1])[:FEWEST])
+
+
 def results(index, words):
     """Returns the names of the pages that a query leads to, best first."""
-    stems, scores = stemmed(words, index["stopwords"]), {}
-    wanted = [(stem, {}) for stem in stems]
-    for stem, found in wanted:
-        for terms, whole, part in ((index["terms"], 5, 2), (index["titleterms"], 15, 7)):
-            for page in pages_with(terms, stem):
-                found[page] = max(found.get(page, 0), whole)
-            if len(stem) > 2 and stem not in terms:
-                for other in terms:
-                    if stem in other:
-                        for page in pages_with(terms, other):
-                            found[page] = max(found.get(page, 0), part)
+    stems = stemmed(words, index["stopwords"])
+    wanted = [(stem, scores_of_word(index, stem)) for stem in dict.fromkeys(stems)]
     counted = [found for stem, found in wanted if len(stem) > 2] or [found for _, found in wanted]
-    for page in set.intersection(*(set(found) for found in counted)) if counted else ():
-        scores[page] = max(found.get(page, 0) for _, found in wanted)
+    scores = {page: max(found.get(page, 0) for _, found in wanted) for page in (set.intersection(*map(set, counted)) if counted else ())}
+    scores |= scores_of_some(index, [found for _, found in wanted], scores.keys())
     query = words.lower().strip()
     for title, found in index["alltitles"].items():
         title = title.lower().strip()
