@@ -1,6 +1,7 @@
 // Writers of formats of adjacency lists, METIS and ParHIP: every edge is sent to the owners of both of its ends, which then hold
 // the lists of consecutive vertices.
 #include <algorithm>
+#include <bit>
 #include <span>
 
 #include "merganser/comm/collectives.hpp"
@@ -81,6 +82,21 @@ void write_metis(const std::string& path, const EdgeList& graph, comm::Transport
   });
 }
 
+namespace {
+
+/// Writes numbers of 64 bits at offset `at` of a ParHIP file, little-endian on machines of any byte order. Local.
+void write_little_endian(comm::SharedOutput& file, std::uint64_t at, std::span<std::uint64_t> numbers) {
+  if constexpr (std::endian::native != std::endian::little) {
+    for (std::uint64_t& number : numbers) {
+      const auto bytes = std::as_writable_bytes(std::span(&number, 1));
+      std::reverse(bytes.begin(), bytes.end());
+    }
+  }
+  file.write(at, numbers.data(), numbers.size_bytes());
+}
+
+}  // namespace
+
 // Writer of ParHIP files: each rank writes its part of offsets, neighbours and weights in place.
 void write_parhip(const std::string& path, const EdgeList& graph, comm::Transport& transport) {
   const AdjacencyLists rows = distribute_rows(graph, path, transport);
@@ -99,13 +115,14 @@ void write_parhip(const std::string& path, const EdgeList& graph, comm::Transpor
   }
   comm::SharedOutput file(path, transport);
   agree_first(transport, [&] {
-    file.write(offsets_at + rows.first * word, offsets.data(), offsets.size() * word);
-    file.write(ids_at + rows.before * word, ids.data(), ids.size() * word);
-    file.write(weights_at + rows.before * word, weights.data(), weights.size() * word);
+    write_little_endian(file, offsets_at + rows.first * word, offsets);
+    write_little_endian(file, ids_at + rows.before * word, ids);
+    write_little_endian(file, weights_at + rows.before * word, weights);
     if (transport.rank() != 0) return;
-    const std::array<std::uint64_t, 3> head{version, graph.vertices, rows.all};
-    file.write(0, head.data(), sizeof head);
-    file.write(offsets_at + graph.vertices * word, &weights_at, word);
+    std::array<std::uint64_t, 3> head{version, graph.vertices, rows.all};
+    std::array<std::uint64_t, 1> last{weights_at};
+    write_little_endian(file, 0, head);
+    write_little_endian(file, offsets_at + graph.vertices * word, last);
   });
   file.commit();
 }
