@@ -94,12 +94,10 @@ class KruskalRanks {
   template <class Joinable, class Edge>
   [[nodiscard]] Buffer<Joinable> distribute(Buffer<Joinable> batch, const std::vector<Edge>& splitters) {
     const Scope scope(*this, false);
-    const auto owner = [&](const Edge& e) {
-      int rank = 0;  // splitters are few, and a search by halves would branch at random
-      for (const Edge& splitter : splitters) rank += static_cast<int>(is_above(e, splitter));
-      return rank;
-    };
-    auto received = comm::send_to_owners(transport_, std::as_const(batch).span(), owner);
+    const std::vector<Buffer<Joinable>> to = divide(std::as_const(batch).span(), splitters);
+    std::vector<std::span<const Joinable>> parts;
+    for (const auto& part : to) parts.push_back(part.span());
+    auto received = comm::all_to_all(transport_, parts);
     batch.resize(0);  // keeps the memory
     batch.reserve(received.records());
     for (std::size_t r = 0; r < received.size(); ++r) {
@@ -113,10 +111,10 @@ class KruskalRanks {
   template <class Edge>
   JoinCount join(UnionFind& sets, std::span<const Edge> sorted, const auto& joined) {
     const Scope scope(*this, false);
-    std::vector<Ends> ends;
-    ends.reserve(sorted.size());
-    for (const Edge& e : sorted) ends.push_back(ends_of(e));
-    const auto all = comm::all_gather(transport_, ends);
+    Buffer<Ends> ends(sorted.size());
+    Ends* const to = ends.data();
+    for (std::size_t i = 0; i < sorted.size(); ++i) to[i] = ends_of(sorted[i]);
+    const auto all = comm::all_gather(transport_, std::as_const(ends).span());
     const MeasuredWork work;
     JoinCount count{all.records(), 0};
     for (std::size_t r = 0; r < all.size(); ++r) {
@@ -162,6 +160,32 @@ class KruskalRanks {
         longest[owners[begin]] = {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin)};
     }
     return longest;
+  }
+  /// Returns edges divided by the rank of their range of weights, each part in their order. @param splitters  last edge of each range
+  /// but the last; none: all edges are for rank 0
+  template <class Joinable, class Edge>
+  [[nodiscard]] std::vector<Buffer<Joinable>> divide(std::span<const Joinable> edges,
+                                                     const std::vector<Edge>& splitters) const {
+    constexpr std::size_t kBlock = 256;  // edges for which every part has memory before they are divided
+    std::vector<Buffer<Joinable>> parts(static_cast<std::size_t>(transport_.size()));
+    std::vector<Joinable*> to(parts.size());
+    for (std::size_t r = 0; r <= splitters.size(); ++r)
+      parts[r].reserve(edges.size() / (splitters.size() + 1) / 8 * 9 + kBlock);
+    const Edge* const first = splitters.data();
+    const Edge* const end = first + splitters.size();
+    for (std::size_t begin = 0; begin < edges.size(); begin += kBlock) {
+      const auto block = edges.subspan(begin, std::min(kBlock, edges.size() - begin));
+      for (std::size_t r = 0; r <= splitters.size(); ++r) to[r] = parts[r].reserve_more(block.size());
+      for (const Joinable& e : block) {
+        std::size_t rank = 0;  // splitters are few, and a search by halves would branch at random
+        for (const Edge* splitter = first; splitter != end; ++splitter)
+          rank += static_cast<std::size_t>(is_above<Edge>(e, *splitter));
+        *to[rank]++ = e;
+      }
+      for (std::size_t r = 0; r <= splitters.size(); ++r)
+        parts[r].resize(static_cast<std::size_t>(to[r] - std::as_const(parts[r]).data()));
+    }
+    return parts;
   }
   /// Ends of an edge, which are all that joining trees needs.
   struct Ends {

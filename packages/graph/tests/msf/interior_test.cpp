@@ -30,12 +30,15 @@ void expect_lists(std::size_t size, typename Edge::bits_type flip, std::uint64_t
   const auto edges = as_edges<Edge>(random_shape(size, 1000, size, 100).edges);
   std::vector<std::uint32_t> light(size + msf::kListSlack);
   std::vector<std::uint32_t> away(size + msf::kListSlack);
-  const auto limit = static_cast<typename Edge::bits_type>(bound ^ flip);
-  const auto found = msf::list_edges<Edge>(edges, flip, limit, range, light.data(), away.data());
+  auto pivot = graphs::make_edge<Edge>(bound % 7 * 150, bound % 3 * 400, bound);  // ends in the middle, or the least
+  pivot.weight ^= flip;
+  const auto found = msf::list_edges<Edge>(edges, flip, pivot, range, light.data(), away.data());
   std::vector<std::uint32_t> expected_light, expected_away;
   std::uint64_t highest = 0;
   for (std::uint32_t i = 0; i < size; ++i) {
-    if ((edges[i].weight ^ flip) <= limit) expected_light.push_back(i);
+    Edge e = edges[i];
+    e.weight ^= flip;
+    if (!(pivot < e)) expected_light.push_back(i);
     if (edges[i].low < range.first || edges[i].high > range.last) expected_away.push_back(i);
     highest = std::max<std::uint64_t>(highest, edges[i].high);
   }
@@ -59,8 +62,8 @@ TEST(ListEdgesTest, tells_light_edges_those_out_of_the_range_and_the_highest_end
   }
   const std::vector<graphs::Edge12> far = {{0xfffffffeU, 0xffffffffU, 0xffffffffU}, {0, 0x80000000U, 0x80000000U}};
   std::array<std::uint32_t, 2 + msf::kListSlack> light{}, away{};
-  const auto found =
-      msf::list_edges<graphs::Edge12>(far, 0, 0x7fffffffU, {0, 0xfffffffeULL}, light.data(), away.data());
+  const auto found = msf::list_edges<graphs::Edge12>(far, 0, {0, 0x7fffffffU, 0x80000000U}, {0, 0xfffffffeULL},
+                                                     light.data(), away.data());
   EXPECT_EQ(found.light, 0U);
   EXPECT_EQ(found.away, 1U);
   EXPECT_EQ(found.highest, 0xffffffffU);
@@ -136,7 +139,13 @@ TEST(InteriorTreesTest, join_unless_both_trees_have_a_shared_vertex) {
       ASSERT_TRUE(is_shared[e.from] != 0 && is_shared[e.to] != 0);
       ASSERT_TRUE(label[e.from] == label[e.low] && label[e.to] == label[e.high]);
     }
-    trees.flatten([&](std::uint32_t v, std::uint32_t root) { ASSERT_EQ(label[v], label[root]); });
+    std::vector<std::uint32_t> members((kVertices + 31) / 32);
+    const std::uint32_t marked = trees.find(trees.sample(seed, 40));
+    trees.flatten(marked, members.data());
+    for (std::uint32_t v = 0; v < kVertices; ++v) {
+      const bool known = is_shared[v] != 0 || (v >= range.first && v <= range.last);
+      ASSERT_EQ((members[v / 32] >> (v % 32) & 1U) != 0, known && label[v] == label[marked]) << v;
+    }
     for (std::uint32_t a = 0; a < kVertices; ++a)
       for (std::uint32_t b = 0; b < a; ++b) ASSERT_EQ(trees.labels()[a] == trees.labels()[b], label[a] == label[b]);
   }

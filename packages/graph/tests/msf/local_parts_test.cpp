@@ -56,7 +56,7 @@ TEST(UnionFindTest, sets_have_their_least_vertex_as_root) {
 
 TEST(UnionFindTest, of_nothing_has_no_members) {
   msf::UnionFind sets(0);
-  sets.flatten([](std::size_t, std::uint32_t) { FAIL(); });
+  sets.flatten();
   EXPECT_EQ(sets.size(), 0U);
 }
 
@@ -69,15 +69,74 @@ TEST(UnionFindTest, a_long_path_is_halved_by_a_search_and_flattened_by_one_pass)
   EXPECT_EQ(sets.labels()[999], 997U);  // halved: every second vertex of the path skips one
   EXPECT_EQ(sets.labels()[998], 997U);
   EXPECT_EQ(sets.labels()[997], 995U);
-  std::vector<std::size_t> seen;
-  sets.flatten([&](std::size_t v, std::uint32_t root) {
-    seen.push_back(v);
-    EXPECT_EQ(root, 0U);
-  });
-  std::vector<std::size_t> all(1000);
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  EXPECT_EQ(seen, all);
+  std::vector<std::uint32_t> members(32);
+  sets.flatten(0, members.data());
+  for (std::size_t w = 0; w < 32; ++w) EXPECT_EQ(members[w], w < 31 ? 0xffffffffU : 0xffU);
   for (std::size_t v = 0; v < 1000; ++v) ASSERT_EQ(sets.labels()[v], 0U);
+}
+
+/// Paths of every length within 32 vertices, which one vector holds, and out of them; from counts that fill no word to several words.
+TEST(FlattenPathsTest, points_every_vertex_to_its_root_and_marks_one_set) {
+  for (const std::uint32_t n : {0U, 1U, 7U, 31U, 32U, 33U, 64U, 95U, 500U}) {
+    for (const std::uint64_t reach : {1, 2, 3, 9, 40, 1000}) {  // a parent lies less than this before its child
+      Random random(n, 33, reach);
+      std::vector<std::uint32_t> parent(n);
+      for (std::uint32_t v = 0; v < n; ++v)
+        parent[v] = v - static_cast<std::uint32_t>(random.below(std::min<std::uint64_t>(reach, v + 1)));
+      if (reach == 2)
+        for (std::uint32_t v = 1; v < n; ++v) parent[v] = v % 100 == 0 ? v : v - 1;
+      std::vector<std::uint32_t> roots;
+      for (std::uint32_t v = 0; v < n; ++v) roots.push_back(parent[v] == v ? v : roots[parent[v]]);
+      auto plain = parent;
+      msf::flatten_paths(plain.data(), n, 0, nullptr);
+      EXPECT_EQ(plain, roots) << n << " vertices, reach " << reach;
+      const std::uint32_t marked = n == 0 ? 0 : roots[n / 2];
+      std::vector<std::uint32_t> members((n + 31) / 32 + 1, 0xabcdef01U);
+      msf::flatten_paths(parent.data(), n, marked, members.data());
+      EXPECT_EQ(parent, roots) << n << " vertices, reach " << reach;
+      for (std::uint32_t v = 0; v < (n + 31) / 32 * 32; ++v)
+        ASSERT_EQ(members[v / 32] >> (v % 32) & 1U, v < n && roots[v] == marked ? 1U : 0U) << v << " of " << n;
+      EXPECT_EQ(members.back(), 0xabcdef01U);
+    }
+  }
+}
+
+template <class Edge>
+void expect_batches(std::uint64_t weights, std::uint64_t offset) {
+  Random random(weights, 34, offset);
+  const auto draw = [&] {
+    Edge e{};
+    e.low = static_cast<typename Edge::id_type>(random.below(3));
+    e.high = static_cast<typename Edge::id_type>(e.low + random.below(3));
+    e.weight = static_cast<typename Edge::bits_type>(offset + random.below(weights));
+    return e;
+  };
+  for (int turn = 0; turn < 40; ++turn) {
+    std::vector<Edge> lasts;
+    for (int i = 0; i <= turn % 4; ++i) lasts.push_back(draw());
+    std::sort(lasts.begin(), lasts.end());
+    for (const bool all : {false, true}) {
+      const msf::LightBatches<Edge> batch_of(lasts, all);
+      for (int i = 0; i < 60; ++i) {
+        const Edge e = draw();
+        std::size_t expected = 0;
+        for (std::size_t k = 0; k < lasts.size() - (all ? 1 : 0); ++k) expected += lasts[k] < e ? 1 : 0;
+        ASSERT_EQ(batch_of(e), expected) << weights << " weights from " << offset << ", turn " << turn;
+        ASSERT_EQ(batch_of.pivot() < e, !all && lasts.back() < e);
+      }
+    }
+  }
+}
+
+/// With one weight, a few and many; at both limits of weights, where the last one is that of the bounds behind the batches.
+TEST(LightBatchesTest, edges_are_in_the_first_batch_whose_last_edge_is_not_before_them) {
+  for (const std::uint64_t weights : {1, 2, 5, 1000}) {
+    for (const std::uint64_t below_greatest : {std::uint64_t{0}, weights}) {
+      expect_batches<graphs::Edge12>(weights, below_greatest == 0 ? 0 : (std::uint64_t{1} << 32) - weights);
+      expect_batches<graphs::Edge16>(weights, 0 - below_greatest);
+      expect_batches<graphs::Edge24>(weights, 0 - below_greatest);
+    }
+  }
 }
 
 TEST(JoinTreesTest, tells_every_edge_that_joins_two_trees) {

@@ -23,13 +23,11 @@ class BetweenTrees {
     if (sets.size() == 0) return;
     const std::uint32_t largest = find_largest(sets);
     if (!has_largest_) {
-      sets.flatten([](std::size_t, std::uint32_t) {});
+      sets.flatten();
       return;
     }
     largest_.resize((sets.size() + 31) / 32);
-    sets.flatten([&](std::size_t v, std::uint32_t root) {
-      largest_[v / 32] |= static_cast<std::uint32_t>(root == largest) << (v % 32);
-    });
+    sets.flatten(largest, largest_.data());
   }
   /// Lists the positions of the edges of a block, ascending, that are not within the largest tree, by the bits of their ends; of all
   /// edges if no tree is large. @return their number

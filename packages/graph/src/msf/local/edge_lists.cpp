@@ -1,4 +1,4 @@
-// Vectorised scan of edges of 12 bytes for filter-Kruskal. Compiled once per vector target by Highway; the end of the file has the
+// Vectorised scan of edges of 12 bytes, and paths to roots, for filter-Kruskal. Compiled once per vector target by Highway; the end of the file has the
 // dispatch.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/msf/local/edge_lists.cpp"
@@ -35,12 +35,14 @@ HWY_INLINE std::size_t append(V positions, M mask, std::uint32_t* to) {
 
 /// Body of list_edges() for edges of 12 bytes, whose numbers `words` are. @param last  last vertex of the range
 ListedEdges list_edges(const std::uint32_t* HWY_RESTRICT words, std::size_t count, std::uint32_t flip,
-                       std::uint32_t bound, std::uint32_t first, std::uint32_t last, std::uint32_t* HWY_RESTRICT light,
-                       std::uint32_t* HWY_RESTRICT away) {
+                       const graphs::Edge12& pivot, std::uint32_t first, std::uint32_t last,
+                       std::uint32_t* HWY_RESTRICT light, std::uint32_t* HWY_RESTRICT away) {
   const U u;
   const std::size_t lanes = hn::Lanes(u);
   const auto flips = hn::Set(u, flip);
-  const auto bounds = hn::Set(u, bound);
+  const auto bounds = hn::Set(u, pivot.weight);
+  const auto lows = hn::Set(u, pivot.low);
+  const auto highs = hn::Set(u, pivot.high);
   const auto firsts = hn::Set(u, first);
   const auto lasts = hn::Set(u, last);
   auto most = hn::Zero(u);
@@ -54,9 +56,16 @@ ListedEdges list_edges(const std::uint32_t* HWY_RESTRICT words, std::size_t coun
     hn::LoadInterleaved3(u, words + 3 * i, low, high, weight);
     weight = hn::Xor(weight, flips);
     most = hn::Max(most, high);
-    found.light += append(position, hn::Eq(hn::Min(weight, bounds), weight), light + found.light);
+    auto is_light = hn::Eq(hn::Min(weight, bounds), weight);
+    const auto ties = hn::Eq(weight, bounds);
     const auto leaves = hn::Or(hn::Ne(hn::Max(low, firsts), low), hn::Ne(hn::Min(high, lasts), high));
-    if (HWY_UNLIKELY(!hn::AllFalse(u, leaves))) found.away += append(position, leaves, away + found.away);
+    if (HWY_UNLIKELY(!hn::AllFalse(u, hn::Or(ties, leaves)))) {
+      found.away += append(position, leaves, away + found.away);
+      const auto above =
+          hn::Or(hn::Ne(hn::Min(low, lows), low), hn::And(hn::Eq(low, lows), hn::Ne(hn::Min(high, highs), high)));
+      is_light = hn::AndNot(hn::And(ties, above), is_light);
+    }
+    found.light += append(position, is_light, light + found.light);
     position = hn::Add(position, hn::Set(u, static_cast<std::uint32_t>(lanes)));
   }
   std::uint32_t highest = hn::GetLane(hn::MaxOfLanes(u, most));
@@ -64,7 +73,7 @@ ListedEdges list_edges(const std::uint32_t* HWY_RESTRICT words, std::size_t coun
     const std::uint32_t* const e = words + 3 * i;
     highest = HWY_MAX(highest, e[1]);
     light[found.light] = static_cast<std::uint32_t>(i);
-    found.light += static_cast<std::size_t>((e[2] ^ flip) <= bound);
+    found.light += static_cast<std::size_t>(!is_above(graphs::Edge12{e[0], e[1], e[2] ^ flip}, pivot));
     away[found.away] = static_cast<std::uint32_t>(i);
     found.away += static_cast<std::size_t>(e[0] < first) | static_cast<std::size_t>(e[1] > last);
   }
@@ -104,6 +113,42 @@ std::size_t list_outside(const std::uint32_t* HWY_RESTRICT words, std::size_t ed
   return count;
 }
 
+/// Body of flatten_paths() for fewer than 2^31 vertices, since gathers take signed positions.
+void flatten_paths(std::uint32_t* parent, std::size_t count, std::uint32_t root, std::uint32_t* HWY_RESTRICT members) {
+  const U u;
+  const hn::RebindToSigned<U> signed_words;
+  const std::size_t lanes = hn::Lanes(u);
+  const auto roots = hn::Set(u, root);
+  const auto parent_of = [&](auto v) HWY_ATTR { return hn::GatherIndex(u, parent, hn::BitCast(signed_words, v)); };
+  auto base = hn::Zero(u);
+  std::size_t v = 0;
+  for (; v + 32 <= count; v += 32) {
+    std::uint32_t word = 0;
+    for (std::size_t i = 0; i < 32; i += lanes) {
+      auto up = hn::LoadU(u, parent + v + i);
+      auto top = parent_of(up);
+      // Parents before this vector are flat; of those in it the paths are followed.
+      while (HWY_UNLIKELY(!hn::AllFalse(u, hn::And(hn::Eq(hn::Max(up, base), up), hn::Ne(top, up))))) {
+        up = top;
+        top = parent_of(up);
+      }
+      hn::StoreU(top, u, parent + v + i);
+      std::uint8_t bits[8] = {};
+      hn::StoreMaskBits(u, hn::Eq(top, roots), bits);
+      word |= (bits[0] | std::uint32_t{bits[1]} << 8) << i;
+      base = hn::Add(base, hn::Set(u, static_cast<std::uint32_t>(lanes)));
+    }
+    if (members != nullptr) members[v / 32] = word;
+  }
+  if (v == count) return;
+  std::uint32_t word = 0;
+  for (std::size_t i = 0; v + i < count; ++i) {
+    parent[v + i] = parent[parent[v + i]];
+    word |= static_cast<std::uint32_t>(parent[v + i] == root) << i;
+  }
+  if (members != nullptr) members[v / 32] = word;
+}
+
 }  // namespace merganser::msf::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -112,12 +157,14 @@ namespace merganser::msf {
 
 HWY_EXPORT(list_edges);
 HWY_EXPORT(list_outside);
+HWY_EXPORT(flatten_paths);
 
 template <>
-ListedEdges list_edges<graphs::Edge12>(std::span<const graphs::Edge12> edges, std::uint32_t flip, std::uint32_t bound,
-                                       const VertexRange& range, std::uint32_t* light, std::uint32_t* away) {
+ListedEdges list_edges<graphs::Edge12>(std::span<const graphs::Edge12> edges, std::uint32_t flip,
+                                       const graphs::Edge12& pivot, const VertexRange& range, std::uint32_t* light,
+                                       std::uint32_t* away) {
   constexpr std::uint64_t kMaxVertex = std::numeric_limits<std::uint32_t>::max();
-  return MERGANSER_DISPATCH(list_edges)(reinterpret_cast<const std::uint32_t*>(edges.data()), edges.size(), flip, bound,
+  return MERGANSER_DISPATCH(list_edges)(reinterpret_cast<const std::uint32_t*>(edges.data()), edges.size(), flip, pivot,
                                         static_cast<std::uint32_t>(std::min(range.first, kMaxVertex)),
                                         static_cast<std::uint32_t>(std::min(range.last, kMaxVertex)), light, away);
 }
@@ -127,6 +174,16 @@ std::size_t list_outside<graphs::Edge12>(std::span<const graphs::Edge12> edges, 
                                          std::uint32_t* list) {
   return MERGANSER_DISPATCH(list_outside)(reinterpret_cast<const std::uint32_t*>(edges.data()), edges.size(), set,
                                           list);
+}
+
+// Paths to roots, by vectors where positions are below 2^31.
+void flatten_paths(std::uint32_t* parent, std::size_t count, std::uint32_t root, std::uint32_t* members) {
+  if (count <= std::size_t{1} << 31) return MERGANSER_DISPATCH(flatten_paths)(parent, count, root, members);
+  if (members != nullptr) std::fill_n(members, (count + 31) / 32, 0U);
+  for (std::size_t v = 0; v < count; ++v) {
+    parent[v] = parent[parent[v]];
+    if (members != nullptr) members[v / 32] |= static_cast<std::uint32_t>(parent[v] == root) << (v % 32);
+  }
 }
 
 }  // namespace merganser::msf

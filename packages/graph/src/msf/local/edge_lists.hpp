@@ -1,5 +1,5 @@
 #pragma once
-/// Vectorised scan of edges that lists light ones, and those that leave a range of vertices, for filter-Kruskal.
+/// Vectorised passes of filter-Kruskal: lists of light edges and of edges that leave a range of vertices, and paths to roots.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +19,14 @@ struct VertexRange {
   std::uint64_t last = std::numeric_limits<std::uint64_t>::max();  ///< last vertex
 };
 
+/// Returns whether an edge is greater than the pivot of a filter-Kruskal round; mostly decided by the weights.
+template <class Edge>
+bool is_above(const Edge& e, const Edge& pivot) {
+  if (e.weight != pivot.weight) [[likely]]
+    return e.weight > pivot.weight;
+  return pivot < e;
+}
+
 /// Result of list_edges(): numbers of positions in the lists, and the largest end.
 struct ListedEdges {
   std::size_t light = 0;      ///< number of light edges
@@ -26,19 +34,20 @@ struct ListedEdges {
   std::uint64_t highest = 0;  ///< largest end of all edges; 0 if there are none
 };
 
-/// Lists the positions of light edges, whose weight, xored with `flip`, is at most `bound`, and of edges with an end outside a range of
-/// vertices, both ascending. Local.
+/// Lists the positions of light edges, which with their weights xored with `flip` are at most `pivot`, and of edges with an end outside
+/// a range of vertices, both ascending. Local.
 /// @param edges  fewer than 2^32
 /// @param light,away  lists, each with memory for all edges and kListSlack entries more
 template <class Edge>
-ListedEdges list_edges(std::span<const Edge> edges, typename Edge::bits_type flip, typename Edge::bits_type bound,
+ListedEdges list_edges(std::span<const Edge> edges, typename Edge::bits_type flip, const Edge& pivot,
                        const VertexRange& range, std::uint32_t* light, std::uint32_t* away) {
   ListedEdges found;
   for (std::size_t i = 0; i < edges.size(); ++i) {
-    const Edge& e = edges[i];
+    Edge e = edges[i];
+    e.weight ^= flip;
     found.highest = std::max<std::uint64_t>(found.highest, e.high);
     light[found.light] = static_cast<std::uint32_t>(i);
-    found.light += static_cast<std::size_t>((e.weight ^ flip) <= bound);
+    found.light += static_cast<std::size_t>(!is_above(e, pivot));
     away[found.away] = static_cast<std::uint32_t>(i);
     found.away += static_cast<std::size_t>(e.low < range.first) | static_cast<std::size_t>(e.high > range.last);
   }
@@ -46,8 +55,9 @@ ListedEdges list_edges(std::span<const Edge> edges, typename Edge::bits_type fli
 }
 /// list_edges() for edges of 12 bytes, by vector instructions.
 template <>
-ListedEdges list_edges<graphs::Edge12>(std::span<const graphs::Edge12> edges, std::uint32_t flip, std::uint32_t bound,
-                                       const VertexRange& range, std::uint32_t* light, std::uint32_t* away);
+ListedEdges list_edges<graphs::Edge12>(std::span<const graphs::Edge12> edges, std::uint32_t flip,
+                                       const graphs::Edge12& pivot, const VertexRange& range, std::uint32_t* light,
+                                       std::uint32_t* away);
 
 /// Lists the positions of the edges of which at most one end is in a set of vertices, ascending. Local.
 /// @param edges  fewer than 2^32
@@ -68,5 +78,12 @@ std::size_t list_outside(std::span<const Edge> edges, const std::uint32_t* set, 
 template <>
 std::size_t list_outside<graphs::Edge12>(std::span<const graphs::Edge12> edges, const std::uint32_t* set,
                                          std::uint32_t* list);
+
+/// Points the members of disjoint sets to their roots, by vector instructions. Local. Cost: O(vertices).
+/// @param parent   by vertex, at most the vertex itself; a root is its own parent
+/// @param count    number of vertices
+/// @param root     of the set that is marked
+/// @param members  result: one bit per vertex, the lowest of a word first: whether it is in that set; null: not wanted
+void flatten_paths(std::uint32_t* parent, std::size_t count, std::uint32_t root, std::uint32_t* members);
 
 }  // namespace merganser::msf

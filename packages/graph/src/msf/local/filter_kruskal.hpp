@@ -19,6 +19,7 @@
 #include "src/msf/local/edge_lists.hpp"
 #include "src/msf/local/edge_sort.hpp"
 #include "src/msf/local/interior.hpp"
+#include "src/msf/local/light_batches.hpp"
 #include "src/msf/local/union_find.hpp"
 
 namespace merganser::msf {
@@ -111,14 +112,6 @@ std::vector<Edge> sample_edges(std::span<const Edge> edges, typename Edge::bits_
   return sample;
 }
 
-/// Returns whether an edge is greater than the pivot of a filter-Kruskal round; mostly decided by the weights.
-template <class Edge>
-bool is_above(const Edge& e, const Edge& pivot) {
-  if (e.weight != pivot.weight) [[likely]]
-    return e.weight > pivot.weight;
-  return pivot < e;
-}
-
 /// Kruskal's algorithm on edges, or pairs of their ends, in ascending order: joins the trees at their ends, and calls joined(i) for
 /// every edge that joined two trees. Local. Ends are prefetched, since a random vertex's parent is seldom in the cache.
 template <class Edge, class Joined>
@@ -198,13 +191,12 @@ class FilterKruskal {
       edges = heavy.span();
       flip_ = 0;
     }
-    return std::move(forest_);
+    return {forest_.begin(), forest_.end()};
   }
 
  private:
-  static constexpr std::size_t kSample = 4096;  // least number of edges in the sample for pivots
-  static constexpr std::size_t kMaxBatches = 4;
-  static constexpr std::size_t kManyEdges = 262144;  // light edges from which on they are joined in batches
+  static constexpr std::size_t kSample = 4096;      // least number of edges in the sample for pivots
+  static constexpr std::size_t kManyEdges = 65536;  // light edges from which on they may be joined in batches
 
   /// Range of weights of a batch of light edges: its last edge, and the last edges of ranges for all ranks but the last.
   struct BatchRange {
@@ -218,8 +210,10 @@ class FilterKruskal {
     batches_.clear();
     if (count <= 2 * kSample) return batches_.push_back({});
     const auto ranks = static_cast<std::size_t>(ranks_.size());
-    const std::vector<std::size_t> parts =
-        wanted < kManyEdges ? std::vector<std::size_t>{0, 8} : std::vector<std::size_t>{0, 1, 2, 4, 8};
+    // Filters between batches pass over all vertices, at about a thirtieth of the cost of sorting and joining as many edges.
+    const std::vector<std::size_t> parts = wanted < std::max(kManyEdges, static_cast<std::size_t>(vertices_ / 4))
+                                               ? std::vector<std::size_t>{0, 8}
+                                               : std::vector<std::size_t>{0, 1, 2, 4, 8};
     // At least 32 edges of the sample for a rank's range of the smallest batch, so that ranges differ by a fifth.
     const std::size_t size = ranks == 1 ? kSample : std::max(kSample, 32 * ranks * (count / wanted) * 8 / parts[1]);
     std::vector<Edge> sample;
@@ -285,28 +279,25 @@ class FilterKruskal {
       found.batches[b].reserve((parts == 1 ? expected : expected >> std::min<std::size_t>(3, 4 - b)) + kBlock);
     const bool marks = range_ && !interior_;
     if (marks) found.away_bits.resize(static_cast<std::size_t>(vertices_ / 64 + 1));
-    const Bits bound = last ? static_cast<Bits>(~Bits{0}) : batches_.back().last.weight;
+    std::array<Edge, LightBatches<Edge>::kMax> lasts{};
+    for (std::size_t b = 0; b < parts; ++b) lasts[b] = batches_[b].last;
+    const LightBatches<Edge> batch_of(std::span<const Edge>(lasts).first(parts), last);
     std::vector<std::uint32_t> light(kBlock + kListSlack);
     std::vector<std::uint32_t> away(kBlock + kListSlack);
     Buffer<Edge> dropped(kBlock);
-    std::array<Edge*, kMaxBatches + 1> to{};
+    std::array<Edge*, LightBatches<Edge>::kMax + 1> to{};
     for (std::size_t begin = 0; begin < edges.size(); begin += kBlock) {
       const auto block = edges.subspan(begin, std::min(kBlock, edges.size() - begin));
       const ListedEdges listed =
-          list_edges<Edge>(block, flip_, bound, marks ? *range_ : VertexRange{}, light.data(), away.data());
+          list_edges<Edge>(block, flip_, batch_of.pivot(), marks ? *range_ : VertexRange{}, light.data(), away.data());
       found.highest = std::max(found.highest, listed.highest);
       for (std::size_t b = 0; b < parts; ++b) to[b] = found.batches[b].reserve_more(listed.light);
       to[parts] = dropped.data();
       for (std::size_t i = 0; i < listed.light; ++i) {
         Edge e = block[light[i]];
         e.weight ^= flip_;
-        // An edge above the pivot, whose weight it has, or a loop before the last sort goes to `dropped`.
-        std::size_t b = 0;
-        for (std::size_t k = 0; k + 1 < parts; ++k) b += static_cast<std::size_t>(is_above(e, batches_[k].last));
-        if (last)
-          b = e.low == e.high ? parts : b;
-        else
-          b += static_cast<std::size_t>(is_above(e, batches_.back().last));
+        // A loop before the last sort goes to `dropped`.
+        const std::size_t b = last && e.low == e.high ? parts : batch_of(e);
         *to[b]++ = e;
       }
       for (std::size_t b = 0; b < parts; ++b)
@@ -359,10 +350,10 @@ class FilterKruskal {
         const typename Ranks::Scope scope(ranks_, true);
         Buffer<Edge> scratch;
         sort_edges(mine, scratch);
-        const std::size_t before = forest_.size();
+        Edge* const found = forest_.reserve_more(mine.size());
         interior_->join(
-            std::as_const(mine).span(), [&](const Edge& e) { forest_.push_back(e); }, undecided);
-        here.joined = forest_.size() - before;
+            std::as_const(mine).span(), [&](const Edge& e) { found[here.joined++] = e; }, undecided);
+        forest_.resize(forest_.size() + here.joined);
       }
       progress_.add(kSortCost * mine.size());
       const JoinCount all = ranks_.sum(here);
@@ -383,8 +374,12 @@ class FilterKruskal {
       sort_edges(mine, scratch);
     }
     progress_.add(kSortCost / 2 * mine.size());
+    Edge* const found = forest_.reserve_more(std::min(mine.size(), trees_));
+    const Joinable* const edges = mine.data();
+    std::size_t joined = 0;
     const JoinCount count =
-        ranks_.join(sets_, std::as_const(mine).span(), [&](std::size_t i) { forest_.push_back(mine[i]); });
+        ranks_.join(sets_, std::as_const(mine).span(), [&](std::size_t i) { found[joined++] = edges[i]; });
+    forest_.resize(forest_.size() + joined);
     trees_ -= count.joined;
     progress_.add(kSortCost / 2 * mine.size());
     return count;
@@ -401,7 +396,7 @@ class FilterKruskal {
   Bits flip_;
   ForestProgress& progress_;
   std::vector<BatchRange> batches_;  // of the light edges of a round, ascending
-  std::vector<Edge> forest_;
+  Buffer<Edge> forest_;
 };
 
 }  // namespace merganser::msf

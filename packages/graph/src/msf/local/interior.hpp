@@ -84,12 +84,16 @@ class InteriorTrees {
     }
     return v;
   }
-  /// Points the shared vertices and those of this rank's range to their roots, and calls use(vertex, root) for each. Afterwards two of
-  /// them are in one tree if their labels() agree.
-  void flatten(const auto& use) {
+  /// Points the shared vertices and those of this rank's range to their roots. Afterwards two of them are in one tree if their labels()
+  /// agree. @param root  of the tree to mark
+  /// @param members  one bit per vertex, the lowest of a word first, all 0; set for those in that tree; null: not wanted
+  void flatten(std::uint32_t root = 0, std::uint32_t* members = nullptr) {
     std::uint32_t* const parent = sets_.parents();
-    for (const std::uint32_t v : shared_) use(v, parent[v] = parent[parent[v]]);
-    for (std::uint32_t v = first_; v < end_; ++v) use(v, vertex(parent[v] = parent[vertex(parent[v])]));
+    const auto mark = [&](std::uint32_t v, std::uint32_t top) {
+      if (members != nullptr) members[v / 32] |= static_cast<std::uint32_t>(top == root) << (v % 32);
+    };
+    for (const std::uint32_t v : shared_) mark(v, parent[v] = parent[parent[v]]);
+    for (std::uint32_t v = first_; v < end_; ++v) mark(v, vertex(parent[v] = parent[vertex(parent[v])]));
   }
   /// Returns the label of the tree of every vertex that is shared or in this rank's range; flatten() first.
   [[nodiscard]] const std::uint32_t* labels() const noexcept { return sets_.labels(); }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "merganser/base/aligned_memory.hpp"
+#include "src/msf/local/edge_lists.hpp"
 
 namespace merganser::msf {
 
@@ -48,14 +49,10 @@ class UnionFind {
   }
   /// Returns the number of members of all sets.
   [[nodiscard]] std::size_t size() const noexcept { return parent_.size(); }
-  /// Points every member to its root: afterwards labels()[v] is the root of v.
-  void flatten() {
-    flatten([](std::size_t, std::uint32_t) {});
-  }
-  /// Points every member to its root, and calls use(member, root) for each, ascending.
-  template <class Use>
-  void flatten(const Use& use) {
-    for (std::size_t v = 0; v < parent_.size(); ++v) use(v, parent_[v] = parent_[parent_[v]]);
+  /// Points every member to its root: afterwards labels()[v] is the root of v. @param root  of the set to mark
+  /// @param members  result: one bit per vertex, the lowest of a word first: whether it is in that set; null: not wanted
+  void flatten(std::uint32_t root = 0, std::uint32_t* members = nullptr) {
+    flatten_paths(parent_.data(), parent_.size(), root, members);
   }
   /// Returns the parent of every vertex in the union-find forest; after flatten() the root of its set.
   [[nodiscard]] const std::uint32_t* labels() const noexcept { return parent_.data(); }
