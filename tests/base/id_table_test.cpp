@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <unordered_map>
+#include <vector>
 
 #include "merganser/base/random.hpp"
 
@@ -52,6 +54,33 @@ TEST(IdTable, a_dense_table_knows_nothing_beyond_its_universe) {
   EXPECT_EQ(table.insert(99), 0U);
   EXPECT_EQ(table.find(98), IdTable::kNone);
   EXPECT_EQ(table.find(std::uint64_t{1} << 40), IdTable::kNone);
+}
+
+/// Of 2^14 keys in twice as many slots, random ones would have 79 % different first slots. Keys are pairs of numbers, as those of parallel
+/// edges: both halves vary, one does, or their exclusive or is constant.
+TEST(IdTable, keys_of_a_pattern_begin_at_different_slots) {
+  constexpr unsigned kBits = 14;
+  const std::vector<std::function<std::uint64_t(std::uint64_t)>> patterns = {
+      [](std::uint64_t i) { return i; },
+      [](std::uint64_t i) { return i << 32; },
+      [](std::uint64_t i) { return i << 20; },
+      [](std::uint64_t i) { return i << 50; },
+      [](std::uint64_t i) { return i << 32 | (i ^ 5); },
+      [](std::uint64_t i) { return i << 32 | i; },
+      [](std::uint64_t i) { return (i >> 7) << 32 | (i & 127); },
+      [](std::uint64_t i) { return (i >> 7) << 32 | (i & 127) << 9; },
+  };
+  for (std::size_t p = 0; p < patterns.size(); ++p) {
+    std::vector<bool> used(std::size_t{2} << kBits);
+    std::size_t different = 0;
+    for (std::uint64_t i = 0; i < std::uint64_t{1} << kBits; ++i) {
+      const std::size_t slot = IdTable::first_slot(patterns[p](i), kBits + 1);
+      ASSERT_LT(slot, used.size());
+      different += used[slot] ? 0 : 1;
+      used[slot] = true;
+    }
+    EXPECT_GT(different, std::size_t{1} << (kBits - 1)) << "pattern " << p;
+  }
 }
 
 }  // namespace

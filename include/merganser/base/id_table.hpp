@@ -45,6 +45,13 @@ class IdTable {
   }
   /// Returns the distinct keys of the hash table, each at the index that is its number.
   [[nodiscard]] const std::vector<std::uint64_t>& keys() const noexcept { return keys_; }
+  /// Returns the first slot of the probe sequence of a key among 2^bits slots, by multiplying twice: the highest bits of a
+  /// product depend on all bits of the key, and are folded into the lower ones in between. @param bits  1 to 63
+  [[nodiscard]] static std::size_t first_slot(std::uint64_t key, unsigned bits) {
+    constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15ULL;
+    key *= kFactor;
+    return static_cast<std::size_t>((key ^ (key >> 32)) * kFactor >> (64 - bits));
+  }
 
  private:
   static constexpr unsigned kPageBits = 10;
@@ -65,15 +72,9 @@ class IdTable {
     if (2 * keys_.size() >= slots_.size()) grow(2 * slots_.size());
     return slots_[find_slot(key)];
   }
-  /// Returns the first slot of the probe sequence of a key, by multiplicative hashing: the middle bits of the product depend on all
-  /// bits of the key.
-  [[nodiscard]] std::size_t hash_slot(std::uint64_t key) const {
-    key = (key ^ (key >> 32)) * 0x9e3779b97f4a7c15ULL;
-    return static_cast<std::size_t>(key >> 20) & mask_;
-  }
   /// Returns the slot of a key by linear probing, or the free one in which it would be inserted.
   [[nodiscard]] std::size_t find_slot(std::uint64_t key) const {
-    std::size_t at = hash_slot(key);
+    std::size_t at = first_slot(key, bits_);
     while (slots_[at] != kNone && keys_[slots_[at]] != key) at = (at + 1) & mask_;
     return at;
   }
@@ -81,8 +82,9 @@ class IdTable {
   void grow(std::size_t slots) {
     slots_.assign(slots, kNone);
     mask_ = slots - 1;
+    bits_ = static_cast<unsigned>(std::bit_width(mask_));
     for (std::uint32_t i = 0; i < keys_.size(); ++i) {
-      std::size_t at = hash_slot(keys_[i]);
+      std::size_t at = first_slot(keys_[i], bits_);
       while (slots_[at] != kNone) at = (at + 1) & mask_;
       slots_[at] = i;
     }
@@ -91,6 +93,7 @@ class IdTable {
   std::vector<std::uint64_t> keys_;                      // distinct keys, by number
   std::vector<std::uint32_t> slots_;                     // hash slots: numbers of keys; a power of two of them
   std::size_t mask_ = 0;                                 // slots - 1
+  unsigned bits_ = 0;                                    // of the number of a slot
   std::vector<std::unique_ptr<std::uint32_t[]>> pages_;  // numbers by key; empty: hashing is used
 };
 
