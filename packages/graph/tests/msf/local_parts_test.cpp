@@ -75,30 +75,46 @@ TEST(UnionFindTest, a_long_path_is_halved_by_a_search_and_flattened_by_one_pass)
   for (std::size_t v = 0; v < 1000; ++v) ASSERT_EQ(sets.labels()[v], 0U);
 }
 
-/// Paths of every length within 32 vertices, which one vector holds, and out of them; from counts that fill no word to several words.
-TEST(FlattenPathsTest, points_every_vertex_to_its_root_and_marks_one_set) {
-  for (const std::uint32_t n : {0U, 1U, 7U, 31U, 32U, 33U, 64U, 95U, 500U}) {
-    for (const std::uint64_t reach : {1, 2, 3, 9, 40, 1000}) {  // a parent lies less than this before its child
-      Random random(n, 33, reach);
-      std::vector<std::uint32_t> parent(n);
-      for (std::uint32_t v = 0; v < n; ++v)
-        parent[v] = v - static_cast<std::uint32_t>(random.below(std::min<std::uint64_t>(reach, v + 1)));
-      if (reach == 2)
-        for (std::uint32_t v = 1; v < n; ++v) parent[v] = v % 100 == 0 ? v : v - 1;
-      std::vector<std::uint32_t> roots;
-      for (std::uint32_t v = 0; v < n; ++v) roots.push_back(parent[v] == v ? v : roots[parent[v]]);
-      auto plain = parent;
-      msf::flatten_paths(plain.data(), n, 0, nullptr);
-      EXPECT_EQ(plain, roots) << n << " vertices, reach " << reach;
-      const std::uint32_t marked = n == 0 ? 0 : roots[n / 2];
-      std::vector<std::uint32_t> members((n + 31) / 32 + 1, 0xabcdef01U);
-      msf::flatten_paths(parent.data(), n, marked, members.data());
-      EXPECT_EQ(parent, roots) << n << " vertices, reach " << reach;
-      for (std::uint32_t v = 0; v < (n + 31) / 32 * 32; ++v)
-        ASSERT_EQ(members[v / 32] >> (v % 32) & 1U, v < n && roots[v] == marked ? 1U : 0U) << v << " of " << n;
-      EXPECT_EQ(members.back(), 0xabcdef01U);
-    }
+/// Paths of every length within 32 vertices, which one vector holds, and out of them; ranges that fill no word to several words. The
+/// highest bit goes with parents of odd numbers.
+void expect_flat(std::uint32_t n, std::uint32_t first, std::uint64_t reach) {
+  constexpr std::uint32_t kBit = std::uint32_t{1} << 31;
+  const auto entry = [](std::uint32_t v) { return v % 2 == 0 ? v : v | kBit; };
+  Random random(n, 33, reach);
+  std::vector<std::uint32_t> parent;
+  for (std::uint32_t v = 0; v < n; ++v)
+    parent.push_back(v - static_cast<std::uint32_t>(random.below(std::min<std::uint64_t>(reach, v + 1))));
+  if (reach == 2)
+    for (std::uint32_t v = 1; v < n; ++v) parent[v] = v % 100 == 0 ? v : v - 1;
+  std::vector<std::uint32_t> roots;
+  for (std::uint32_t v = 0; v < n; ++v) roots.push_back(parent[v] == v ? v : roots[parent[v]]);
+  const std::uint32_t marked = n == 0 ? 0 : roots[n / 2];
+  std::vector<std::uint32_t> members((n + 31) / 32);
+  std::vector<std::uint32_t> expected_members((n + 31) / 32);
+  std::vector<std::uint32_t> expected;
+  for (std::uint32_t v = 0; v < n; ++v) {
+    parent[v] = entry(v < first ? roots[v] : parent[v]);
+    expected.push_back(entry(roots[v]));
+    if (v >= first && roots[v] == marked) expected_members[v / 32] |= std::uint32_t{1} << (v % 32);
   }
+  auto plain = parent;
+  msf::flatten_paths(plain.data(), first, n, ~kBit, 0, nullptr);
+  EXPECT_EQ(plain, expected) << first << " to " << n << ", reach " << reach;
+  msf::flatten_paths(parent.data(), first, n, ~kBit, marked, members.data());
+  EXPECT_EQ(parent, expected) << first << " to " << n << ", reach " << reach;
+  EXPECT_EQ(members, expected_members) << first << " to " << n << ", reach " << reach;
+}
+
+TEST(FlattenPathsTest, points_every_vertex_to_its_root_and_marks_one_set) {
+  for (const std::uint32_t n : {0U, 1U, 7U, 31U, 32U, 33U, 64U, 95U, 500U})
+    for (const std::uint32_t first : {0U, 1U, 31U, 32U, 40U, 90U})
+      for (const std::uint64_t reach : {1, 2, 3, 9, 40, 1000})  // a parent lies less than this before its child
+        expect_flat(n, std::min(first, n), reach);
+  // A parent behind its child that points to its root already, as shared vertices do.
+  std::vector<std::uint32_t> parent = {0};
+  for (std::uint32_t v = 1; v < 64; ++v) parent.push_back(v == 40 || v == 50 ? 0 : v < 40 ? 40 : 50);
+  msf::flatten_paths(parent.data(), 0, 64, 0xffffffffU, 0, nullptr);
+  EXPECT_EQ(parent, std::vector<std::uint32_t>(64));
 }
 
 template <class Edge>

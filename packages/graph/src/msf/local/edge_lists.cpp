@@ -113,40 +113,36 @@ std::size_t list_outside(const std::uint32_t* HWY_RESTRICT words, std::size_t ed
   return count;
 }
 
-/// Body of flatten_paths() for fewer than 2^31 vertices, since gathers take signed positions.
-void flatten_paths(std::uint32_t* parent, std::size_t count, std::uint32_t root, std::uint32_t* HWY_RESTRICT members) {
+/// Body of flatten_paths() for words of 32 vertices; positions are below 2^31, since gathers take signed ones.
+/// @param first,end  multiples of 32
+void flatten_words(std::uint32_t* parent, std::uint32_t first, std::uint32_t end, std::uint32_t mask,
+                   std::uint32_t root, std::uint32_t* HWY_RESTRICT members) {
   const U u;
   const hn::RebindToSigned<U> signed_words;
   const std::size_t lanes = hn::Lanes(u);
+  const auto masks = hn::Set(u, mask);
   const auto roots = hn::Set(u, root);
-  const auto parent_of = [&](auto v) HWY_ATTR { return hn::GatherIndex(u, parent, hn::BitCast(signed_words, v)); };
-  auto base = hn::Zero(u);
-  std::size_t v = 0;
-  for (; v + 32 <= count; v += 32) {
+  auto base = hn::Set(u, first);
+  for (std::uint32_t v = first; v < end; v += 32) {
     std::uint32_t word = 0;
     for (std::size_t i = 0; i < 32; i += lanes) {
-      auto up = hn::LoadU(u, parent + v + i);
-      auto top = parent_of(up);
+      auto entry = hn::LoadU(u, parent + v + i);
+      auto up = hn::And(entry, masks);
+      auto top = hn::GatherIndex(u, parent, hn::BitCast(signed_words, up));
       // Parents before this vector are flat; of those in it the paths are followed.
-      while (HWY_UNLIKELY(!hn::AllFalse(u, hn::And(hn::Eq(hn::Max(up, base), up), hn::Ne(top, up))))) {
-        up = top;
-        top = parent_of(up);
+      while (HWY_UNLIKELY(!hn::AllFalse(u, hn::And(hn::Eq(hn::Max(up, base), up), hn::Ne(top, entry))))) {
+        entry = top;
+        up = hn::And(entry, masks);
+        top = hn::GatherIndex(u, parent, hn::BitCast(signed_words, up));
       }
       hn::StoreU(top, u, parent + v + i);
       std::uint8_t bits[8] = {};
-      hn::StoreMaskBits(u, hn::Eq(top, roots), bits);
+      hn::StoreMaskBits(u, hn::Eq(hn::And(top, masks), roots), bits);
       word |= (bits[0] | std::uint32_t{bits[1]} << 8) << i;
       base = hn::Add(base, hn::Set(u, static_cast<std::uint32_t>(lanes)));
     }
     if (members != nullptr) members[v / 32] = word;
   }
-  if (v == count) return;
-  std::uint32_t word = 0;
-  for (std::size_t i = 0; v + i < count; ++i) {
-    parent[v + i] = parent[parent[v + i]];
-    word |= static_cast<std::uint32_t>(parent[v + i] == root) << i;
-  }
-  if (members != nullptr) members[v / 32] = word;
 }
 
 }  // namespace merganser::msf::HWY_NAMESPACE
@@ -157,7 +153,7 @@ namespace merganser::msf {
 
 HWY_EXPORT(list_edges);
 HWY_EXPORT(list_outside);
-HWY_EXPORT(flatten_paths);
+HWY_EXPORT(flatten_words);
 
 template <>
 ListedEdges list_edges<graphs::Edge12>(std::span<const graphs::Edge12> edges, std::uint32_t flip,
@@ -176,14 +172,22 @@ std::size_t list_outside<graphs::Edge12>(std::span<const graphs::Edge12> edges, 
                                           list);
 }
 
-// Paths to roots, by vectors where positions are below 2^31.
-void flatten_paths(std::uint32_t* parent, std::size_t count, std::uint32_t root, std::uint32_t* members) {
-  if (count <= std::size_t{1} << 31) return MERGANSER_DISPATCH(flatten_paths)(parent, count, root, members);
-  if (members != nullptr) std::fill_n(members, (count + 31) / 32, 0U);
-  for (std::size_t v = 0; v < count; ++v) {
-    parent[v] = parent[parent[v]];
-    if (members != nullptr) members[v / 32] |= static_cast<std::uint32_t>(parent[v] == root) << (v % 32);
-  }
+// Paths to roots, by vectors in whole words of the bits where positions are below 2^31.
+void flatten_paths(std::uint32_t* parent, std::size_t first, std::size_t end, std::uint32_t mask, std::uint32_t root,
+                   std::uint32_t* members) {
+  const auto one_by_one = [&](std::size_t from, std::size_t to) {
+    for (std::size_t v = from; v < to; ++v) {
+      parent[v] = parent[parent[v] & mask];
+      if (members != nullptr) members[v / 32] |= static_cast<std::uint32_t>((parent[v] & mask) == root) << (v % 32);
+    }
+  };
+  constexpr std::size_t kSigned = std::size_t{1} << 31;
+  const std::size_t words = std::min((first + 31) / 32 * 32, end);
+  const std::size_t rest = end > kSigned ? words : std::max(words, end / 32 * 32);
+  one_by_one(first, words);
+  if (words < rest) MERGANSER_DISPATCH(flatten_words)
+  (parent, static_cast<std::uint32_t>(words), static_cast<std::uint32_t>(rest), mask, root, members);
+  one_by_one(rest, end);
 }
 
 }  // namespace merganser::msf

@@ -79,11 +79,13 @@ template <>
 std::size_t list_outside<graphs::Edge12>(std::span<const graphs::Edge12> edges, const std::uint32_t* set,
                                          std::uint32_t* list);
 
-/// Points the members of disjoint sets to their roots, by vector instructions. Local. Cost: O(vertices).
-/// @param parent   by vertex, at most the vertex itself; a root is its own parent
-/// @param count    number of vertices
+/// Points vertices first .. end - 1 of disjoint sets to their roots, ascending, by vector instructions. Local. Cost: O(end - first).
+/// Vertices before `first`, and parents that lie behind their children, must point to their roots already.
+/// @param parent   by vertex: its parent, with other bits outside `mask` that go with that parent; a root is its own parent
+/// @param mask     bits of a parent that are a vertex
 /// @param root     of the set that is marked
-/// @param members  result: one bit per vertex, the lowest of a word first: whether it is in that set; null: not wanted
-void flatten_paths(std::uint32_t* parent, std::size_t count, std::uint32_t root, std::uint32_t* members);
+/// @param members  one bit per vertex, the lowest of a word first, all 0; set for vertices of that set; null: not wanted
+void flatten_paths(std::uint32_t* parent, std::size_t first, std::size_t end, std::uint32_t mask, std::uint32_t root,
+                   std::uint32_t* members);
 
 }  // namespace merganser::msf

@@ -89,11 +89,11 @@ class InteriorTrees {
   /// @param members  one bit per vertex, the lowest of a word first, all 0; set for those in that tree; null: not wanted
   void flatten(std::uint32_t root = 0, std::uint32_t* members = nullptr) {
     std::uint32_t* const parent = sets_.parents();
-    const auto mark = [&](std::uint32_t v, std::uint32_t top) {
-      if (members != nullptr) members[v / 32] |= static_cast<std::uint32_t>(top == root) << (v % 32);
-    };
-    for (const std::uint32_t v : shared_) mark(v, parent[v] = parent[parent[v]]);
-    for (std::uint32_t v = first_; v < end_; ++v) mark(v, vertex(parent[v] = parent[vertex(parent[v])]));
+    for (const std::uint32_t v : shared_) {
+      parent[v] = parent[parent[v]];
+      if (members != nullptr) members[v / 32] |= static_cast<std::uint32_t>(parent[v] == root) << (v % 32);
+    }
+    flatten_paths(parent, first_, end_, ~kInterior, root, members);
   }
   /// Returns the label of the tree of every vertex that is shared or in this rank's range; flatten() first.
   [[nodiscard]] const std::uint32_t* labels() const noexcept { return sets_.labels(); }

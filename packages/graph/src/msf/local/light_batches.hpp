@@ -66,10 +66,10 @@ class LightBatches {
     return batch;
   }
 
-  std::size_t bounds_;                      // batches with a last edge that counts
-  bool tied_;                               // the last edges that count have one weight
-  std::array<Bits, kMax + 1> weights_{};    // of the last edges, and behind them the greatest
-  std::array<Key, kMax> keys_{};            // of the last edges
+  std::size_t bounds_;                    // batches with a last edge that counts
+  bool tied_;                             // the last edges that count have one weight
+  std::array<Bits, kMax + 1> weights_{};  // of the last edges, and behind them the greatest
+  std::array<Key, kMax> keys_{};          // of the last edges
   Edge pivot_{std::numeric_limits<Id>::max(), std::numeric_limits<Id>::max(), std::numeric_limits<Bits>::max()};
 };
 

@@ -50,9 +50,9 @@ class UnionFind {
   /// Returns the number of members of all sets.
   [[nodiscard]] std::size_t size() const noexcept { return parent_.size(); }
   /// Points every member to its root: afterwards labels()[v] is the root of v. @param root  of the set to mark
-  /// @param members  result: one bit per vertex, the lowest of a word first: whether it is in that set; null: not wanted
+  /// @param members  one bit per vertex, the lowest of a word first, all 0; set for those in that set; null: not wanted
   void flatten(std::uint32_t root = 0, std::uint32_t* members = nullptr) {
-    flatten_paths(parent_.data(), parent_.size(), root, members);
+    flatten_paths(parent_.data(), 0, parent_.size(), 0xffffffffU, root, members);
   }
   /// Returns the parent of every vertex in the union-find forest; after flatten() the root of its set.
   [[nodiscard]] const std::uint32_t* labels() const noexcept { return parent_.data(); }
