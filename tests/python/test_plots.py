@@ -76,3 +76,52 @@ def test_joins_at_infinite_height_are_dotted_and_one_point_is_no_error(axis):
     assert (len(solid.get_segments()), len(dotted.get_segments())) == (2, 1)
     assert np.isfinite(np.concatenate([*solid.get_segments(), *dotted.get_segments()])).all()
     plots.dendrogram(np.zeros((0, 4)), axis=axis)
+
+
+def test_brackets_of_a_dendrogram_stand_on_the_middles_of_their_parts(axis):
+    rows = HDBSCAN(min_samples=1).fit(BLOBS).single_linkage_tree_.to_numpy()
+    plots.dendrogram(rows, axis=axis, leaves=180, least=1)
+    brackets = axis.collections[0].get_segments()
+    middles = {(round((b[1, 0] + b[2, 0]) / 2, 6), round(b[1, 1], 9)) for b in brackets}
+    feet = [(round(x, 6), round(y, 9)) for b in brackets for x, y in (b[0], b[3])]
+    assert {foot for foot in feet if foot[1] > 0} <= middles
+    assert sorted(foot[0] for foot in feet if foot[1] == 0) == list(range(180)), "leaves stand side by side"
+    low, high = axis.get_xlim()
+    assert -1 < low < 0 and 179 < high < 180
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_all_brackets_lie_within_the_axes(axis, scale):
+    rows = HDBSCAN(min_samples=1).fit(scale * BLOBS).single_linkage_tree_.to_numpy()
+    plots.dendrogram(rows, axis=axis, leaves=10, least=2, log=True)
+    heights = np.concatenate([segment[:, 1] for segment in axis.collections[0].get_segments()])
+    heights = heights[heights > 0]  # a bracket stands on its parts, also on those that are not drawn further
+    low, high = axis.get_ylim()
+    assert 0.5 * heights.min() < low < heights.min() and heights.max() < high < 1.5 * heights.max()
+    axis.clear()
+    plots.dendrogram(rows, axis=axis, leaves=10, least=2)
+    assert axis.get_ylim()[0] == 0 and heights.max() < axis.get_ylim()[1] < 1.5 * heights.max()
+
+
+def test_clusters_have_the_colours_that_are_given(axis):
+    from matplotlib.colors import to_rgba
+
+    fitted = HDBSCAN(min_cluster_size=10).fit(BLOBS)
+    colors = ["#ff0000", "#00ff00", "#0000ff"]
+    for given in ({"colors": colors}, {"selection_palette": colors}, {"colors": colors, "selection_palette": ["k"]}):
+        axis.clear()
+        fitted.condensed_tree_.plot(axis=axis, **given)
+        faces = axis.collections[0].get_facecolors()
+        for label, cluster in enumerate(fitted.condensed_tree_.selected):
+            assert tuple(faces[cluster]) == to_rgba(colors[label])
+
+
+def test_a_spanning_tree_is_drawn_over_its_points_with_short_edges_wide(axis):
+    points = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 2.0], [5.0, 2.0]])
+    tree = HDBSCAN(min_cluster_size=2, min_samples=1).fit(points).minimum_spanning_tree_
+    tree.plot(axis=axis, edge_linewidth=3, colorbar=False)
+    edges, places = axis.collections
+    lengths = np.array([np.hypot(*(b - a)) for a, b in edges.get_segments()])
+    assert sorted(lengths) == [1, 2, 4] and sorted(edges.get_array()) == [1, 2, 4]
+    assert np.array(edges.get_linewidths()) == pytest.approx(3 * (np.log(4 / lengths) + 1))
+    assert np.asarray(places.get_offsets()) == pytest.approx(points)

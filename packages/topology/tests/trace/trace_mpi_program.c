@@ -232,6 +232,18 @@ static void windows(void) {
   MPI_Comm_free(&turned);
 }
 
+/* A graph that every rank states whole: rank 0 and each of the others are neighbours. */
+static void star(void) {
+  MPI_Comm graph;
+  int ends[MAX_RANKS], heads[2 * MAX_RANKS] = {0};
+  for (int i = 0; i < ranks; ++i) ends[i] = ranks - 1 + i;
+  for (int i = 1; i < ranks; ++i) heads[i - 1] = i;
+  MPI_Graph_create(MPI_COMM_WORLD, ranks, ends, heads, 0, &graph);
+  MPI_Neighbor_alltoall(out, 9, MPI_CHAR, in, 9, MPI_CHAR, graph);
+  for (int i = rank == 0 ? 1 : 0; i < (rank == 0 ? ranks : 1); ++i) note(i, MESSAGE, 9);
+  MPI_Comm_free(&graph);
+}
+
 static void neighbourhoods(void) {
   MPI_Comm ring, line;
   const int two = ranks > 2; /* else both neighbours are one */
@@ -297,6 +309,16 @@ static void neighbourhoods(void) {
   note(before, MESSAGE, 3);
   note(after, MESSAGE, 5);
   MPI_Comm_free(&line);
+  /* Two dimensions: a wall on both sides of the first, a ring in the second. */
+  MPI_Comm grid;
+  int shape[2] = {1, ranks}, periodic[2] = {0, 1};
+  MPI_Cart_create(MPI_COMM_WORLD, 2, shape, periodic, 0, &grid);
+  int of_grid[4] = {3, 5, 7, 11}, into_grid[4] = {5, 3, 11, 7}, grid_places[4] = {0, 20, 40, 60};
+  MPI_Neighbor_alltoallv(out, of_grid, grid_places, MPI_CHAR, in, into_grid, grid_places, MPI_CHAR, grid);
+  note(left(), MESSAGE, 7);
+  note(right(), MESSAGE, 11);
+  MPI_Comm_free(&grid);
+  star();
 }
 
 /* Every collective call once, blocking and nonblocking. */
