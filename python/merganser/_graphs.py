@@ -50,7 +50,7 @@ def generate_graph(kind: str, *, seed: int = 1, weights: str = "uniform", comm: 
         This rank's share of the edges.
     """
     _check_strings(kind=kind, weights=weights)
-    return Graph(*_core.generate_graph(open_team(comm, 1, model), kind, whole(seed, "seed", 0, 2**63), weights))
+    return Graph(*_core.generate_graph(open_team(comm, 1, model), kind, whole(seed, "seed", 0, 2**63 - 1), weights))
 
 
 def read_graph(path: Any, *, format: str = "", weights: str = "", seed: int = 1, names: bool = False, comm: Any = None,
@@ -92,7 +92,7 @@ def read_graph(path: Any, *, format: str = "", weights: str = "", seed: int = 1,
     """
     _check_strings(format=format, weights=weights)
     graph, record = _core.read_graph(open_team(comm, 1, model), os.fspath(path), format, weights,
-                                     whole(seed, "seed", 0, 2**63), bool(names))
+                                     whole(seed, "seed", 0, 2**63 - 1), bool(names))
     return Graph(*graph), record
 
 

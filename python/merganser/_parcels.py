@@ -276,7 +276,7 @@ def random_parcels(cells: Any, *, box: Any, per_cell: int = 20, small_fraction: 
     ranks = whole(ranks, "ranks", 1)
     return Parcels._of(_core.random_parcels(lower, extent, _checked_cells(cells), whole(per_cell, "per_cell", 1),
                                             number(small_fraction, "small_fraction"),
-                                            number(min_volume_ratio, "min_volume_ratio"), whole(seed, "seed", 0, 2**63),
+                                            number(min_volume_ratio, "min_volume_ratio"), whole(seed, "seed", 0, 2**63 - 1),
                                             whole(rank, "rank", 0, ranks - 1), ranks))
 
 

@@ -64,7 +64,7 @@ def generate(kind: str, ranks: int, seed: int = 42) -> ProcessGraph:
     """
     if not isinstance(kind, str):
         raise TypeError(f"kind: a {type(kind).__name__}; allowed: a text")
-    return _core.make_process_graph(kind, whole(ranks, "ranks", 1), whole(seed, "seed", 0, 2**64 - 1))
+    return _core.make_process_graph(kind, whole(ranks, "ranks", 1), whole(seed, "seed", 0, 2**63 - 1))
 
 
 def read(path: Any) -> ProcessGraph:
@@ -135,7 +135,7 @@ def measure(graph: ProcessGraph, sizes: Iterable[Any] = (8,), kernels: Iterable[
     if isinstance(kernels, str):
         kernels = (kernels,)
     return Measurement(*_core.measure(team, graph, [_size(s) for s in sizes], list(kernels),
-                                      number(seconds, "seconds"), whole(seed, "seed", 0, 2**63)))
+                                      number(seconds, "seconds"), whole(seed, "seed", 0, 2**63 - 1)))
 
 
 class Advice(NamedTuple):

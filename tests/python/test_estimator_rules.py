@@ -94,6 +94,12 @@ def test_searches_and_pipelines_take_them():
         assert not kind().__sklearn_tags__().input_tags.pairwise
 
 
+def test_points_may_be_missing_only_where_labels_mark_others():
+    marks = {kind.__name__: kind().__sklearn_tags__().input_tags.allow_nan for kind in KINDS}
+    assert marks == {kind.__name__: kind.__name__ == "HDBSCAN" for kind in KINDS}
+    assert not any(kind(metric="precomputed").__sklearn_tags__().input_tags.allow_nan for kind in KINDS)
+
+
 def test_a_second_fit_forgets_the_first():
     pandas = pytest.importorskip("pandas")
     fitted = HDBSCAN(8).fit(pandas.DataFrame(BLOBS, columns=["a", "b"]))

@@ -76,6 +76,9 @@ def test_exchanges_of_threads_are_measured_and_advised_upon():
         topology.measure(graph, [8], ["no.kernel"])
     with pytest.raises(TypeError):
         topology.measure("ring", [8])
+    topology.measure(graph, [8], names[:1], seconds=0.01, seed=2**63 - 1)
+    with pytest.raises(merganser.UsageError, match=f"seed: -1; allowed: from 0 to {2**63 - 1}"):
+        topology.measure(graph, [8], names, seed=-1)
 
 
 def test_an_announcement_in_one_process_comes_back():

@@ -101,8 +101,9 @@ def test_other_variables_need_a_rule_or_are_named(path, tmp_path):
         file.createVariable("humidity", "f4", ("t", "n_parcels"))[0, :] = np.arange(40) / 8
         file.createVariable("label", "i4", ("n_parcels",))[:] = np.arange(40)
         file.createVariable("units", "f8", ("t",))
-    with pytest.warns(UserWarning, match="passed over: humidity, label;"):
+    with pytest.warns(UserWarning, match="passed over: humidity, label;") as warned:
         parcels, record = merganser.read_parcels(path)
+    assert [warning.filename for warning in warned] == [__file__], "a warning names the line that calls"
     assert record["passed_over"] == ["humidity", "label"] and parcels.schema == merganser.Schema.epic()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -151,6 +152,9 @@ def test_the_file_says_its_box_and_what_is_small(tmp_path):
     given = {key: record[key] for key in ("cells", "box", "periodic", "min_volume_ratio")}
     small = int((parcels["volume"] < 1 / 8 / 7.5).sum())
     assert merganser.Clusterer(parcels, **given).step()["small"] == small
+    with netCDF4.Dataset(name, "a") as file:
+        file.setncattr("min_vratio", 0.25)
+    assert merganser.read_parcels(name)[1]["min_volume_ratio"] == 0.25
     for attribute, value in (("min_vratio", 0.0), ("min_vratio", np.nan), ("min_vratio", [1.0, 2.0]), ("periodic", [1, 2, 0])):
         with netCDF4.Dataset(name, "a") as file:
             file.setncattr(attribute, value)

@@ -106,8 +106,11 @@ def test_random_parcels_are_the_same_for_any_number_of_blocks_and_differ_by_seed
             joined = np.concatenate([p[name] for p in parts])
             np.testing.assert_array_equal(joined[np.argsort(np.concatenate([p["id"] for p in parts]))],
                                           column[np.argsort(whole["id"])])
-    seeds = [merganser.random_parcels((4, 3, 2), box=(0, 1), seed=seed).digest for seed in (6, 7)]
-    assert seeds[0] != seeds[1]
+    seeds = [merganser.random_parcels((4, 3, 2), box=(0, 1), seed=seed).digest for seed in (0, 6, 7, 2**63 - 1)]
+    assert len(set(seeds)) == 4
+    for seed in (-1, 2**63):
+        with pytest.raises(merganser.UsageError, match=f"seed: {seed}; allowed"):
+            merganser.random_parcels(1, box=(0, 1), seed=seed)
     named = merganser.random_parcels([1, 1, 1], box=([0] * 3, 1), per_cell=20, seed=42, small_fraction=0.5, min_volume_ratio=20)
     assert merganser.random_parcels(1, box=(0, 1)).digest == named.digest
 
