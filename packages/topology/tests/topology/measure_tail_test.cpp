@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -176,6 +177,13 @@ TEST(MeasureTail, every_victim_is_measured_idle_and_loaded) {
   EXPECT_GE(told, rounds + 4) << "the first sweep of four rounds is in no result";
   EXPECT_GT(m.aggressor.exchanges_per_s, 0);
   EXPECT_NEAR(m.aggressor.bytes_per_s / m.aggressor.exchanges_per_s, 2 * 4096, 1e-6);
+  EXPECT_LT(m.aggressor.exchanges_per_s, 1e8) << "an exchange between threads takes more than 10 ns";
+  EXPECT_GT(m.aggressor.exchanges_per_s * m.seconds, 10) << "a round has ten at least";
+  const auto follows_the_duration = [](const Histogram& h) { return h.count() != 20; };
+  for (const auto& result : m.results) {
+    EXPECT_TRUE(std::any_of(result.idle.begin(), result.idle.end(), follows_the_duration))
+        << "20 are for the first round";
+  }
   EXPECT_GE(m.seconds, 0.1);
 }
 

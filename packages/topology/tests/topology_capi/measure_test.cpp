@@ -91,7 +91,7 @@ TEST(MeasurementsInC, list_what_could_be_measured_before_what_could_not) {
   }
   if (of_processes.empty()) GTEST_SKIP() << "this build has kernels of threads alone";
   const std::string names = of_processes + "," + of_threads;
-  EXPECT_OK(run_threads(2, [&](mg_transport* t) {
+  EXPECT_OK(run_threads(2, [&](mg_transport* t) -> int {
     int rank = 0;
     mg_transport_rank(t, &rank);
     mg_measure_options options{};
