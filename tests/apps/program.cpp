@@ -40,7 +40,8 @@ void open_as(int descriptor, const std::string& path) {
 std::vector<std::string> variables(const std::vector<std::pair<std::string, std::string>>& more) {
   std::vector<std::string> out;
   for (const char* name :
-       {"PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"})
+       {"PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS",
+        "MERGANSER_MUTANT", "MERGANSER_MUTANT_REACHED"})  // the last two of ./x mutants
     if (const char* value = std::getenv(name); value != nullptr) out.push_back(std::string(name) + '=' + value);
   for (const auto& [name, value] : more) out.push_back(name + '=' + value);
   return out;

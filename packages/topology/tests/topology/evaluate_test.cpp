@@ -95,6 +95,35 @@ TEST(EvaluateAdvice, wrong_advice_is_counted_with_its_loss) {
   EXPECT_NEAR(e.all.mean_loss, loss / 28, 1e-9);
 }
 
+// Ten times slower on one graph, of all kernels: its times are predicted from the others, so they are missed by nine tenths.
+TEST(EvaluateAdvice, what_is_predicted_was_not_seen) {
+  auto cells = linear_record(kThree, 6, 4);
+  for (auto& c : cells) {
+    if (c.graph == "graph 3") c.launches = {{10 * c.time()}};
+  }
+  const Evaluation e = evaluate_advice(cells);
+  EXPECT_EQ(e.graphs.launches, 3 * 24);
+  EXPECT_NEAR(e.graphs.p90_error, 0.9, 0.05) << "a sixth of the launches is of that graph";
+}
+
+// Of two records one is of a machine in a better state: each is predicted from the other one alone.
+TEST(EvaluateAdvice, a_record_is_predicted_from_other_records) {
+  auto cells = linear_record(kThree, 6, 4);
+  const std::size_t one = cells.size();
+  for (std::size_t c = 0; c < one; ++c) {
+    cells.push_back(cells[c]);
+    cells[c].source = "slow";
+    cells.back().source = "fast";
+    cells.back().launches = {{cells[c].time() / 4}};
+  }
+  const Evaluation e = evaluate_advice(cells);
+  EXPECT_EQ(e.graphs.launches, 2 * 3 * 24);
+  // Four times too long, an error of 3, for one half; a quarter, an error of 0.75, for the other.
+  EXPECT_NEAR(e.graphs.p90_error, 3, 0.2);
+  EXPECT_NEAR(e.graphs.median_error, (3 + 0.75) / 2, 1.2);
+  EXPECT_EQ(e.all.right, e.all.cells) << "the order of the kernels is the same";
+}
+
 TEST(EvaluateAdvice, classes_are_apart_and_need_two_kernels) {
   auto kernels = kThree;
   kernels.push_back({"rma.put-flush", "rma", "remote", 10, 10});

@@ -121,6 +121,16 @@ TEST(GatherTimes, a_wrong_byte_on_one_rank_is_an_error_on_all) {
   }
 }
 
+TEST(GatherTimes, wrong_bytes_on_all_ranks_are_an_error_on_all) {
+  std::atomic<int> told{0};
+  on_threads(3, [&](comm::Transport& t) {
+    const auto error = test::refusal<VerificationError>(
+        [&] { (void)topology::detail::gather_times(t, {}, "byte of rank " + std::to_string(t.rank())); });
+    told += error.starts_with("byte of rank ") ? 1 : 0;
+  });
+  EXPECT_EQ(told, 3);
+}
+
 TEST(WhereaboutsOf, a_rank_are_those_of_its_last_steps) {
   on_threads(2, [](comm::Transport& t) {
     Whereabouts where(t.rank());

@@ -47,6 +47,7 @@ TEST(MeasurementsInC, have_a_time_for_every_kernel_that_can_be_used) {
       EXPECT_GT(cell.samples, 0U);
     }
     EXPECT_EQ(mg_measurement_get(found, count, &cell), MG_USAGE);
+    EXPECT_EQ(std::string(mg_error()), rank == 0 ? "index: 1; allowed: below 1" : "index: 0; allowed: below 0");
     return mg_measurement_free(found);
   }));
 }
@@ -79,6 +80,11 @@ int measure_ring(mg_transport* t, const mg_measure_options* options, Found& foun
     found.messages.push_back(cell.messages);
     found.bytes.push_back(cell.bytes);
   }
+  mg_measured none{};
+  none.struct_size = sizeof none;
+  EXPECT_EQ(mg_measurement_get(measurement, count, &none), MG_USAGE);
+  const std::string number = std::to_string(count);
+  EXPECT_EQ(std::string(mg_error()), "index: " + number + "; allowed: below " + number);
   return mg_measurement_free(measurement);
 }
 
@@ -154,7 +160,10 @@ TEST(MeasurementsInC, refuse_graphs_that_are_none) {
     graph.offsets = offsets;
     graph.ranks = 0;
     EXPECT_EQ(mg_measure(t, &graph, nullptr, &found), MG_USAGE);
-    EXPECT_EQ(std::string(mg_error()).substr(0, 15), "graph: ranks: 0");
+    EXPECT_EQ(std::string(mg_error()), "graph: ranks: 0; allowed: 1 to 1048576");
+    graph.ranks = (1 << 20) + 1;
+    EXPECT_EQ(mg_measure(t, &graph, nullptr, &found), MG_USAGE);
+    EXPECT_EQ(std::string(mg_error()), "graph: ranks: 1048577; allowed: 1 to 1048576");
     graph.ranks = 1;
     EXPECT_EQ(mg_measure(t, &graph, nullptr, nullptr), MG_USAGE);
     EXPECT_NE(std::string(mg_error()).find("measurement"), std::string::npos);

@@ -54,6 +54,24 @@ TEST(HandleTable, holds_what_a_map_holds_after_random_calls) {
   }
 }
 
+TEST(TraceLock, admits_one_thread_at_a_time) {
+  int word = 0;
+  std::atomic<int> inside{0}, together{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 200; ++i) {
+        const merganser::trace::Lock lock(word);
+        if (++inside != 1) ++together;
+        std::this_thread::yield();
+        --inside;
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(together, 0);
+  EXPECT_EQ(word, 0);
+}
+
 TEST(HandleTable, gives_all_threads_that_insert_a_handle_one_value) {
   constexpr int kThreads = 4, kHandles = 2000;
   HandleTable table;

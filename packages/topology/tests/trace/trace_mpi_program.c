@@ -85,6 +85,9 @@ static void messages(void) {
     MPI_Wait(&sent, MPI_STATUS_IGNORE);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
+  MPI_Irecv(in, sizeof in, MPI_BYTE, left(), 99, MPI_COMM_WORLD, &request);
+  PMPI_Send(out, 9, MPI_CHAR, right(), 99, MPI_COMM_WORLD); /* as tools send, which is not of the program */
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Send(out, 5, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD); /* to nobody */
   MPI_Isend(out, 5, MPI_INT, rank, 0, MPI_COMM_WORLD, &sent);  /* to itself */
   MPI_Recv(in, 5, MPI_INT, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

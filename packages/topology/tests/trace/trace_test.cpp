@@ -129,11 +129,15 @@ TEST_F(TraceTest, phases_know_how_often_they_began) {
   const Outcome outcome = trace(2, mpi + " phases");
   ASSERT_EQ(outcome.parts.size(), 2U) << outcome.output;
   for (const auto& part : outcome.parts) {
+    EXPECT_NE(part.program.find("test_trace_mpi"), std::string::npos) << part.program;
     ASSERT_EQ(part.phases.size(), 3U);
     EXPECT_EQ(part.phases.at(0).entered, 1);
     EXPECT_EQ(part.phases.at(1).entered, 4);
     EXPECT_EQ(part.phases.at(2).entered, 4);
-    EXPECT_GT(part.self_operations, 0);
+    EXPECT_EQ(part.self_operations, 4);
+    EXPECT_EQ(part.self_bytes, 4 * 5 * static_cast<std::int64_t>(sizeof(int)));
+    EXPECT_EQ(part.outside_operations, 0);
+    EXPECT_EQ(part.outside_bytes, 0);
     EXPECT_FALSE(part.collectives.empty());
   }
   const comm::TrafficMatrix persistent = join_trace_parts(outcome.parts, 2);
