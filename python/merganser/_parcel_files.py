@@ -196,6 +196,9 @@ def _read_record(file: Any, name: str, time_index: int) -> dict[str, Any]:
                               "periodic": (given["periodic"] != 0).tolist(), "cells": given["ncells"].astype(int).tolist(),
                               "min_volume_ratio": _read_ratio(attributes, name)}
     if "t" in file.variables and file.variables["t"].ndim == 1 and len(file.variables["t"]):
+        levels = len(file.variables["t"])
+        if not -levels <= time_index < levels:
+            raise InputError(f"{name}: {levels} time levels; allowed: time_index from {-levels} to {levels - 1}, not {time_index}")
         record["time"] = float(file.variables["t"][time_index])
         missing, why = find_missing(name, file.variables["t"], np.atleast_1d(np.asarray(file.variables["t"][time_index])))
         if missing.any() or not np.isfinite(record["time"]):

@@ -147,3 +147,28 @@ def test_bad_arguments_are_refused(change, error, message, ranks):
     with pytest.raises(error) as caught:
         friends_of_friends(given.pop("points"), given.pop("linking_length"), **given)
     assert message in str(caught.value)
+
+
+class TwoRanks:
+    """A communicator of this rank, which is rank 0, and another one that has said something."""
+
+    def __init__(self, other):
+        self.other = other
+
+    def allgather(self, mine):
+        return [mine, self.other]
+
+
+def test_an_error_on_one_rank_is_an_error_on_all():
+    from merganser import _friends
+
+    def refuse():
+        raise KeyError("mine")
+
+    assert _friends._agreed(None, lambda: (1, 2)) == _friends._agreed(TwoRanks(None), lambda: (1, 2)) == (1, 2)
+    for other in (None, (True, "theirs")):
+        with pytest.raises(KeyError, match="mine"):
+            _friends._agreed(TwoRanks(other), refuse)
+    for usage, kind in ((True, merganser.UsageError), (False, merganser.InputError)):
+        with pytest.raises(kind, match="^friends_of_friends: rank 1: theirs$"):
+            _friends._agreed(TwoRanks((usage, "theirs")), lambda: (1, 2))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from merganser import HDBSCAN, SingleLinkage, _metrics
 
-from references import reachability, tree_of
+from references import distances_of, reachability, tree_of
 
 random = np.random.default_rng(3)
 BLOBS = np.concatenate([random.normal(c, 0.2, (40, 3)) for c in ((1, 0, 0.5), (3, 0.2, 1), (0, 3, 2))])
@@ -330,3 +330,10 @@ def test_labels_of_equal_distances_and_other_rows_are_scikit_learns(seed):
             ours = HDBSCAN(4, metric=metric, metric_params=given, **more).fit(points)
             np.testing.assert_array_equal(ours.labels_, theirs.labels_)
             np.testing.assert_allclose(ours.probabilities_, theirs.probabilities_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", _metrics._SEARCHED_DISTANCES)
+def test_distances_of_a_few_points_are_those_of_the_definition(name):
+    points = np.round(random.uniform(-1.5, 1.5, (9, 2 if name == "great_circle" else 5)), 1)
+    found = _metrics._SEARCHED_DISTANCES[name](points.T[:, :4], points.T)
+    np.testing.assert_allclose(found, distances_of(points, name)[:4], rtol=1e-12, atol=1e-12)

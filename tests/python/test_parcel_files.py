@@ -232,3 +232,14 @@ def test_files_that_lead_to_others_are_refused_before_they_are_opened(name, monk
         merganser.read_parcels(seeds / f"refused-{name}")
     with pytest.raises(merganser.InputError, match="No such file"):
         merganser.read_parcels("http://127.0.0.1:9/in.nc")
+
+
+def test_a_time_level_that_is_not_there_is_refused_with_those_that_are(path):
+    for index in (1, 5, -2):
+        with pytest.raises(merganser.InputError, match=f"1 time levels; allowed: time_index from -1 to 0, not {index}"):
+            merganser.read_parcels(path, time_index=index)
+    assert merganser.read_parcels(path, time_index=-1)[0].digest == merganser.read_parcels(path, time_index=0)[0].digest
+    with netCDF4.Dataset(path, "a") as file:
+        file.renameVariable("t", "other")
+    with pytest.raises(merganser.InputError, match="1 time levels; allowed: time_index within them, not 1"):
+        merganser.read_parcels(path, time_index=1)

@@ -111,6 +111,9 @@ def test_rows_that_are_not_finite_are_scikit_learns(bad, label):
     assert (ours.probabilities_[0] == 0) == (label == -2) and np.isnan(ours.probabilities_[149])
     rows = ours.single_linkage_tree_.to_numpy()
     expected = np.array([tuple(row) for row in theirs._single_linkage_tree_], dtype=float)
+    from scipy.cluster.hierarchy import is_valid_linkage
+
+    assert is_valid_linkage(np.where(np.isinf(rows), 1e9, rows)), "each cluster is merged once"
     assert rows.shape == (149, 4) and np.isinf(rows[-3:, 2]).all() and (rows[-3:, 3] == [148, 149, 150]).all()
     np.testing.assert_allclose(np.sort(rows[:, 2]), np.sort(expected[:, 2]), rtol=1e-12)
     condensed = ours.condensed_tree_.to_numpy()
@@ -161,3 +164,10 @@ def test_forests_are_made_of_graphs_of_networkx():
     path = merganser.minimum_spanning_forest(networkx.path_graph(4))
     assert path.edges.tolist() == [[0, 1], [1, 2], [2, 3]] and path.weights.tolist() == [1, 1, 1]
     assert merganser.minimum_spanning_forest(networkx.Graph()).vertices == 0
+
+
+@pytest.mark.parametrize("kind", [HDBSCAN, SingleLinkage])
+def test_one_point_is_refused_alike_in_dense_and_sparse_matrices(kind):
+    for matrix in (np.zeros((1, 1)), sparse.csr_matrix((1, 1)), sparse.coo_array((1, 1))):
+        with pytest.raises(merganser.InputError, match=r"^X: 1 sample \(n_samples=1\); allowed: 2 and more"):
+            kind(metric="precomputed").fit(matrix)
