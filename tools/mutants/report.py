@@ -23,7 +23,8 @@ def summary(o, order, verdicts):
     ended = sum(v.endswith(("(time)", "(memory)")) for v in killed)
     return (f"{o.module}, seed {o.seed}: {len(killed)} of {len(values) - values.count(REFUSED)} mutants killed "
             f"({killed_percent(verdicts):.0f} %; {ended} by time or memory), {sum(v.startswith('survived') for v in values)} survived, "
-            f"{values.count('not run')} are not run by a test; drawn from {len(order)} places, {values.count(REFUSED)} more do not compile")
+            f"{sum(v.startswith('not run') for v in values)} are not run by a test; drawn from {len(order)} places, "
+            f"{values.count(REFUSED)} more do not compile")
 
 
 def survivors(order, texts, verdicts):
