@@ -138,8 +138,8 @@ def test_smallest_messages_have_their_place_in_time_over_size():
 
 
 def test_cells_of_a_rank_name_the_series_of_a_weak_simulation():
-    run = {"model": "p2p", "prune": "remote", "cells": [10, 10, 10], "ranks": 4, "mean_s": {"step": 2.0}, "slowest_s": {"step": 3.0},
-           "fastest_s": 1.0}
+    run = {"model": "p2p", "prune": "remote", "cells": [10, 10, 10], "ranks": 4, "mean_s": {"step": 2.0},
+           "slowest_s": {"step": 3.0}, "fastest_s": 1.0}
     series, bare = step_series([Record("s", "simulation", {"scaling": "weak", "runs": [run, {**run, "cells": [10, "x"]}]})])
     assert "p2p, remote, 250 cells a rank" in series.name and "cells a rank" not in bare.name
     assert (series.ranks, series.weak, series.simulated) == (4, True, True)
