@@ -14,6 +14,7 @@ pytest.importorskip("vl_convert", reason="reports need the extra report")
 
 from merganser.report.charts import make_charts
 from merganser.report.command import main, write_report
+from merganser.report.draw import spec_of
 from merganser.report.findings import findings
 from merganser.report.page import MOST_BYTES, make_page
 from merganser.report.records import COMMANDS, SCHEMAS, Record, read_records
@@ -101,7 +102,7 @@ def charts_of(*names):
 
 def drawn(chart, layer=None):
     """The data that a chart draws, of one of its layers."""
-    spec = chart.picture.to_dict(validate=False)
+    spec = spec_of(chart.picture)
     data = (spec if layer is None else spec["layer"][layer])["data"]
     return data["values"] if "values" in data else spec["datasets"][data["name"]]
 

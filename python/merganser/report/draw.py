@@ -1,6 +1,7 @@
 """Charts: what one consists of, and the few forms that all families of charts draw with Altair."""
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -68,10 +69,8 @@ class Chart:
 
     def spec(self, width: int | str = "container", height: int | None = None) -> dict[str, Any]:
         """Returns the chart as an object of Vega-Lite, with its data."""
-        made = self.picture.properties(width=width, description=f"{self.title}. {self.caption}")
-        if height is not None:
-            made = made.properties(height=height)
-        out = made.to_dict(validate=False)
+        more = {} if height is None else {"height": height}
+        out = spec_of(self.picture.properties(width=width, description=f"{self.title}. {self.caption}", **more))
         out["autosize"] = {"type": "fit-x" if width == "container" else "pad", "contains": "padding"}
         out.pop("config", None)
         return out
@@ -113,8 +112,17 @@ def time_text(seconds: float) -> str:
     return f"{text_of(float(f'{seconds * factor:.3g}'))} {unit}"
 
 
-def _data(rows: Rows) -> alt.InlineData:
-    return alt.InlineData(values=rows)
+def data_of(rows: Rows) -> alt.InlineData:
+    """Returns rows as the data of a chart of Altair. They are one text until spec_of() reads it: Altair copies and checks the data of a
+    chart each time that a method of the chart is called, row by row."""
+    return alt.InlineData(values=json.dumps(rows))
+
+
+def spec_of(picture: Any) -> dict[str, Any]:
+    """Returns a chart of Altair whose data come from data_of() as an object of Vega-Lite, with the rows of its data."""
+    out = picture.to_dict(validate=False)
+    out["datasets"] = {name: json.loads(text) for name, text in out.get("datasets", {}).items()}
+    return out
 
 
 def _colour(name: str, title: str) -> alt.Color:
@@ -139,7 +147,7 @@ def lines(rows: Rows, columns: dict[str, str], x: Axis, y: Axis, colour: str, ba
     interval; ideal, tail: columns of a second line, dashed grey or dotted."""
     if x.format == ",d" and not x.names:
         x = replace(x, at=tuple(sorted({row[x.name] for row in rows})))
-    base = alt.Chart(_data(rows)).encode(x=x.x(), color=_colour(colour, columns[colour]))
+    base = alt.Chart(data_of(rows)).encode(x=x.x(), color=_colour(colour, columns[colour]))
     detail = alt.Detail(colour, type="nominal")
     layers = []
     if band:
@@ -158,7 +166,7 @@ def lines(rows: Rows, columns: dict[str, str], x: Axis, y: Axis, colour: str, ba
 
 def curves(rows: Rows, columns: dict[str, str], x: Axis, y: Axis, colour: str, height: int = 300) -> Any:
     """Returns lines without points, one for each value of the column `colour`: of many values, as over the time of a run."""
-    base = alt.Chart(_data(rows)).encode(x=x.x(), y=y.y(), color=_colour(colour, columns[colour]), tooltip=_tips(columns, rows))
+    base = alt.Chart(data_of(rows)).encode(x=x.x(), y=y.y(), color=_colour(colour, columns[colour]), tooltip=_tips(columns, rows))
     return alt.layer(base.mark_line(strokeWidth=1.8), base.mark_point(size=60, opacity=0)).properties(height=height)
 
 
@@ -167,7 +175,7 @@ def stacks(rows: Rows, columns: dict[str, str], label: str, value: Axis, part: s
     order = list(dict.fromkeys(row[label] for row in rows))
     parts = {name: at for at, name in enumerate(dict.fromkeys(row[part] for row in rows))}
     ordered = [{**row, "order": parts[row[part]]} for row in rows]
-    return alt.Chart(_data(ordered)).mark_bar().encode(
+    return alt.Chart(data_of(ordered)).mark_bar().encode(
         x=alt.X(value.name, type="quantitative", stack="zero", axis=alt.Axis(title=value.title, format=value.ticks, tickCount=6)),
         y=_names(label), color=_colour(part, columns[part]), order=alt.Order("order", type="quantitative"),
         tooltip=_tips(columns, rows)).properties(height=max(70, 30 * len(order)))
@@ -181,7 +189,7 @@ def bars(rows: Rows, columns: dict[str, str], label: str, value: Axis, colour: s
     """Returns horizontal bars beside each other; on a logarithmic axis, where the length of a bar would tell nothing, points."""
     order = list(dict.fromkeys(row[label] for row in rows))
     kinds = len({row[colour] for row in rows}) if colour else 1
-    made = alt.Chart(_data(rows))
+    made = alt.Chart(data_of(rows))
     made = made.mark_point(filled=True, size=70) if value.log else made.mark_bar()
     encoded = {"x": value.x() if value.log else replace(value, zero=True).x(), "y": _names(label),
                "tooltip": _tips(columns, rows)}
@@ -196,7 +204,7 @@ def bars(rows: Rows, columns: dict[str, str], label: str, value: Axis, colour: s
 def intervals(rows: Rows, columns: dict[str, str], label: str, value: Axis, low: str, high: str, colour: str | None = None,
               line_at: float | None = None) -> Any:
     """Returns points with intervals, one below the other, and a vertical line at `line_at`."""
-    base = alt.Chart(_data(rows)).encode(y=_names(label))
+    base = alt.Chart(data_of(rows)).encode(y=_names(label))
     if colour:
         base = base.encode(color=_colour(colour, columns[colour]))
     else:
@@ -204,7 +212,7 @@ def intervals(rows: Rows, columns: dict[str, str], label: str, value: Axis, low:
     layers = [base.mark_rule(strokeWidth=2).encode(x=replace(value, name=low).x(), x2=alt.X2(high)),
               base.mark_point(filled=True, size=70).encode(x=value.x(), tooltip=_tips(columns, rows))]
     if line_at is not None:
-        rule = alt.Chart(_data([{value.name: line_at}])).mark_rule(strokeDash=[4, 4], color="#888888").encode(x=value.x())
+        rule = alt.Chart(data_of([{value.name: line_at}])).mark_rule(strokeDash=[4, 4], color="#888888").encode(x=value.x())
         layers.insert(0, rule)
     return alt.layer(*layers).properties(height=max(70, 24 * len({row[label] for row in rows})))
 
@@ -213,7 +221,7 @@ def heat(rows: Rows, columns: dict[str, str], x: str, y: str, value: Axis) -> An
     """Returns a matrix of coloured cells with a bar of colours."""
     tall = len({row[y] for row in rows})
     order = {name: "ascending" if _type(name, rows) == "quantitative" else None for name in (x, y)}
-    return alt.Chart(_data(rows)).mark_rect().encode(
+    return alt.Chart(data_of(rows)).mark_rect().encode(
         x=alt.X(x, type="ordinal", sort=order[x], axis=alt.Axis(title=columns[x], labelOverlap="greedy", labelAngle=0)),
         y=alt.Y(y, type="ordinal", sort=order[y], axis=alt.Axis(title=columns[y] if order[y] else None, labelOverlap="greedy",
                                                                 labelLimit=320)),

@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from .draw import PALETTE, Axis, Chart, Rows, _tips
+from .draw import PALETTE, Axis, Chart, Rows, _tips, data_of
 from .records import Record, dig, number
 
 SECTION = "Forests and clusters"
@@ -68,7 +68,7 @@ def _condensed(record: Record) -> Chart | None:
     if len(labels) > len(PALETTE):
         domain.append("further clusters")
     scale = alt.Scale(domain=domain, range=PALETTE[:len(domain) - 1 - (len(labels) > len(PALETTE))] + [GREY, "#555555"])
-    picture = alt.Chart(alt.InlineData(values=shown)).mark_rect(stroke="white", strokeWidth=0.5).encode(
+    picture = alt.Chart(data_of(shown)).mark_rect(stroke="white", strokeWidth=0.5).encode(
         x=alt.X("left", type="quantitative", scale=alt.Scale(zero=False, nice=False),
                 axis=alt.Axis(title="clusters, as wide as their number of points", labels=False, ticks=False, grid=False)),
         x2=alt.X2("right"),
@@ -108,7 +108,7 @@ def _dendrogram(record: Record) -> Chart | None:
                          "y2": heights[parent], "points": int(sizes[parent]), "height": heights[parent]})
         segments += [{"x": place[c], "x2": place[c], "y": heights[c] if c in children else 0.0, "y2": heights[parent],
                       "points": int(sizes[c]), "height": heights[parent]} for c in below]
-    base = alt.Chart(alt.InlineData(values=segments))
+    base = alt.Chart(data_of(segments))
     picture = base.mark_rule(color=PALETTE[0], strokeWidth=1.6).encode(
         x=alt.X("x", type="quantitative", scale=alt.Scale(nice=False, padding=12),
                 axis=alt.Axis(title="upper clusters", labels=False, ticks=False, grid=False)),

@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from .draw import PALETTE, Chart, Rows, _tips
+from .draw import PALETTE, Chart, Rows, _tips, data_of
 from .records import Record, dig, number
 
 SECTION = "Merge steps"
@@ -60,9 +60,9 @@ def _picture(parcels: list[dict[str, Any]], arcs: list[dict[str, Any]], axes: li
     x, y = alt.X(**place("u", axes[0], extent[0])), alt.Y(**place("v", axes[1], extent[1]))
     points = [{"u": p["u"], "v": p["v"], "id": p["id"], "size": SIZES[0] if p["small"] else SIZES[1], "area": 22 if p["small"] else 90}
               for p in parcels]
-    lines = alt.Chart(alt.InlineData(values=_arrows(parcels, arcs, extent, closed))).mark_rule(
+    lines = alt.Chart(data_of(_arrows(parcels, arcs, extent, closed))).mark_rule(
         color=PALETTE[1], strokeWidth=1.3, clip=True).encode(x=x, y=y, x2=alt.X2("u2"), y2=alt.Y2("v2"))
-    dots = alt.Chart(alt.InlineData(values=points)).mark_point(filled=True, opacity=1, clip=True).encode(
+    dots = alt.Chart(data_of(points)).mark_point(filled=True, opacity=1, clip=True).encode(
         x=x, y=y, size=alt.Size("area", type="quantitative", scale=None, legend=None),
         color=alt.Color("size", type="nominal", scale=alt.Scale(domain=SIZES, range=[PALETTE[0], "#9a9a9a"]),
                         sort=None, legend=alt.Legend(title="parcels", orient="bottom")),

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import html
 import json
@@ -89,8 +90,9 @@ def _hash(script: str) -> str:
     return "'sha256-" + base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode() + "'"
 
 
+@functools.cache
 def _bundle() -> str:
-    """Returns Vega, Vega-Lite and Vega-Embed as one script, from vl-convert."""
+    """Returns Vega, Vega-Lite and Vega-Embed as one script, from vl-convert, which takes seconds of a processor to make it."""
     import vl_convert
 
     return vl_convert.javascript_bundle().replace("</script", "<\\/script").replace("<!--", "<\\!--")

@@ -4,7 +4,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .charts import make_charts
-from .draw import Chart
+from .draw import Chart, spec_of
 from .figures import CONFIG, _write
 from .records import Record, read_records
 
@@ -37,7 +37,7 @@ def _svg_of(record: Record) -> str:
 
     parts = [chart.picture.properties(width=WIDTH, title=alt.TitleParams(chart.title, anchor="start")) for chart in _shown(record)]
     whole = parts[0] if len(parts) == 1 else alt.vconcat(*parts).resolve_scale(color="independent", shape="independent")
-    spec = whole.to_dict(validate=False)
+    spec = spec_of(whole)
     spec["config"] = {"font": CONFIG["font"], "background": "white", "view": CONFIG["view"]}
     spec["padding"] = 12
     return vl_convert.vegalite_to_svg(spec)

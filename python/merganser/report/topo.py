@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from .draw import PALETTE, Axis, Chart, Rows, bars, heat, intervals, limited, lines, time_unit
+from .draw import PALETTE, Axis, Chart, Rows, bars, data_of, heat, intervals, limited, lines, time_unit
 from .packed import unpack_flows
 from .records import Record, dig, number, objects
 
@@ -237,11 +237,11 @@ def _circle(ranks: int, rows: Rows) -> Any:
     span = alt.Scale(domain=[-1.25, 1.25])
     x = alt.X("x", type="quantitative", axis=None, scale=span)
     y = alt.Y("y", type="quantitative", axis=None, scale=span)
-    lines_ = alt.Chart(alt.InlineData(values=ends)).mark_rule(opacity=0.5, color="#808080").encode(
+    lines_ = alt.Chart(data_of(ends)).mark_rule(opacity=0.5, color="#808080").encode(
         x=x, y=y, x2=alt.X2("x2"), y2=alt.Y2("y2"), strokeWidth=alt.StrokeWidth("bytes", type="quantitative", legend=None,
                                                                                scale=alt.Scale(range=[0.5, 5])),
         tooltip=[alt.Tooltip("arc", type="nominal"), alt.Tooltip("bytes", type="quantitative", format=",")])
-    points = alt.Chart(alt.InlineData(values=dots))
+    points = alt.Chart(data_of(dots))
     circles = points.mark_circle(color=PALETTE[0], opacity=1).encode(
         x=x, y=y, size=alt.Size("bytes", type="quantitative", legend=None, scale=alt.Scale(range=[150, 900])),
         tooltip=[alt.Tooltip("rank", type="quantitative"), alt.Tooltip("bytes", type="quantitative", format=",")])
