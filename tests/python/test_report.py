@@ -400,3 +400,10 @@ def test_the_verbs_say_in_one_line_what_is_missing(tmp_path):
         assert done.stderr.count("\n") == 1 and "pip install 'altair>=5' 'vl-convert-python>=1.6'" in done.stderr
     done = run_verb("report", FRESH[0], "-o", "r.html", "--by", "size", folder=tmp_path, path=os.environ["PATH"])
     assert (done.returncode, done.stderr) == (2, 'usage: --by: "size"; allowed: commit, time\n')
+
+
+def test_what_a_record_does_not_name_is_left_out_of_names():
+    names = {row["graph"] for row in charts_of("topo-convert", "topo-gen")["Process graphs"].rows}
+    assert len(names) == 2 and not any("None" in name for name in names)
+    runs = {row["run"] for row in charts_of("graph-convert", "msf")["Where the time goes: load, forest, clusters"].rows}
+    assert len(runs) == 2 and all(re.fullmatch(r"[^:]+: [^,]\S*, \d+ ranks?", run) for run in runs), runs

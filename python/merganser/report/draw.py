@@ -45,7 +45,7 @@ class Axis:
         if self.names:
             return alt.X(self.name, type="ordinal", sort=None, axis=alt.Axis(title=self.title, labelLimit=120, labelOverlap=True))
         few = {"values": list(self.at)} if 0 < len(self.at) <= 12 else {"tickCount": 6}
-        axis = alt.Axis(title=self.title, format=self.ticks, labelOverlap="greedy", **few)
+        axis = alt.Axis(title=self.title, format=self.ticks, labelOverlap="greedy", labelFlush=12, **few)
         return alt.X(self.name, type="quantitative", scale=self.scale(), axis=axis)
 
     def y(self, **more: Any) -> alt.Y:

@@ -12,7 +12,8 @@ SECTION = "Forests and clusters"
 
 def _source(record: Record) -> str:
     ranks = number(record.provenance.get("ranks")) or 1
-    return f"{record.label}: {record.get('input', 'source', default='')}, {int(ranks)} rank{'s' if ranks != 1 else ''}"
+    source = record.get("input", "source") or record.get("graph", "source")
+    return f"{record.label}: {f'{source}, ' if source else ''}{int(ranks)} rank{'s' if ranks != 1 else ''}"
 
 
 def _phases(records: list[Record]) -> Chart | None:
@@ -29,7 +30,7 @@ def _phases(records: list[Record]) -> Chart | None:
     scale, unit = time_unit([row["time"] for row in rows])
     rows = [{**row, "time": row["time"] * scale} for row in rows]
     columns = {"run": "run", "phase": "phase", "time": f"time [{unit}]"}
-    return Chart("Where the time goes: load, forest, clusters", "Seconds of the slowest rank, taken once.", rows, columns,
+    return Chart("Where the time goes: load, forest, clusters", "Times of the slowest rank, taken once.", rows, columns,
                  stacks(rows, columns, "run", Axis("time", columns["time"]), "phase"), SECTION)
 
 

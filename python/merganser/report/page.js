@@ -16,13 +16,22 @@ function theme(isDark) {
   };
 }
 
+// Returns settings of an axis on narrow screens: names that are longer than a line stand in two, broken at a blank if there is one.
+function narrowNames() {
+  const line = 21, first = `slice(datum.label, 0, ${line})`;
+  const end = `(lastindexof(${first}, ' ') > 0 ? lastindexof(${first}, ' ') : ${line - 1})`;
+  const label = `length(datum.label) < ${line} ? datum.label : [slice(datum.label, 0, ${end}), trim(slice(datum.label, ${end}))]`;
+  return JSON.stringify({ labelLimit: 115, labelFontSize: 9, labelLineHeight: 10, labelExpr: label }).slice(1, -1);
+}
+
 function fitted(spec) {
   // On a dark page the darkest colour is lighter, and that which it would then look like is paler. On narrow screens legends stand in
-  // one column and names of bars are shorter.
+  // one column, bars of colours are shorter and names of bars stand in two lines.
   const whole = JSON.stringify(spec);
   const text = dark.matches ? whole.replaceAll('"#56b4e9"', '"#c4e8fb"').replaceAll('"#0072b2"', '"#4aa3df"') : whole;
   if (window.innerWidth >= 600) return JSON.parse(text);
-  return JSON.parse(text.replace(/"columns":2/g, '"columns":1').replace(/"labelLimit":320/g, '"labelLimit":110'));
+  return JSON.parse(text.replace(/"columns":([24])/g, (_, columns) => `"columns":${columns / 2}`).replace(/"gradientLength":180/g, '"gradientLength":130')
+    .replace(/"labelLimit":320/g, narrowNames));
 }
 
 // Returns how many pixels a chart is away from what the window shows; 0: it is seen.

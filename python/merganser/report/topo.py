@@ -172,8 +172,8 @@ def _graphs(records: list[Record]) -> list[Chart]:
         for graph in graphs:
             for key, what in (("mean_degree", "mean degree"), ("max_degree", "greatest degree")):
                 if number(graph.get(key)) is not None:
-                    rows.append({"graph": f"{record.label}: {graph.get('name')}, {graph.get('ranks')} ranks", "what": what,
-                                 "degree": graph[key]})
+                    named = ", ".join(str(part) for part in (graph.get("name"), f"{graph.get('ranks')} ranks") if part)
+                    rows.append({"graph": f"{record.label}: {named}", "what": what, "degree": graph[key]})
     columns = {"graph": "graph", "what": "what", "degree": "arcs that leave a rank"}
     return [Chart("Process graphs", "How many ranks a rank sends to.", rows, columns,
                   bars(rows, columns, "graph", Axis("degree", columns["degree"]), "what"), SECTION)] if rows else []
