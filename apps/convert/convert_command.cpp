@@ -39,7 +39,9 @@ void describe(ConvertOptions& o, V&& option) {
   option.positional("OUT", o.output,
                     "parcel file to write; its suffix (.nc .vtkhdf .vtu .pvd .npz .npy .csv), or :epic, :openpmd, "
                     ":vtkhdf, :vtu, :npz, :npy or :csv behind it, says the format; .vtkhdf:series grows by a step",
-                    Required{}, Writes{});
+                    Required{}, Writes{},
+                    Instead{"-o", "{command} takes the file to write as its last argument: {value}"},
+                    Instead{"--output", "{command} takes the file to write as its last argument: {value}"});
   option.section("Output");
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option.section("Input");

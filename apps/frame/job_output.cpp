@@ -21,7 +21,7 @@ constexpr int kInterrupt = SIGURG;                         // ignored by default
 }  // namespace
 
 // Starts the copier of a job's standard output as a child process, with a page of shared state.
-JobOutput::JobOutput() {
+JobOutput::JobOutput(int to) : to_(to) {
   ::fcntl(pipe_.from.number, F_SETFL, O_NONBLOCK);
   void* const page = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) throw CommError(std::string("cannot share memory: ") + std::strerror(errno));
@@ -95,12 +95,12 @@ void JobOutput::write(const char* data, std::size_t bytes) {
       shared_->error = EINTR;
       return;
     }
-    const ssize_t n = ::write(STDOUT_FILENO, data, bytes);
+    const ssize_t n = ::write(to_, data, bytes);
     if (n > 0) {
       data += n;
       bytes -= static_cast<std::size_t>(n);
     } else if (n < 0 && errno == EAGAIN) {  // another process has made the shared open file description non-blocking
-      pollfd out{STDOUT_FILENO, POLLOUT, 0};
+      pollfd out{to_, POLLOUT, 0};
       ::poll(&out, 1, -1);
     } else if (n == 0 || errno != EINTR) {
       shared_->error = n == 0 ? EIO : errno;

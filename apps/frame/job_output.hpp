@@ -9,14 +9,15 @@
 
 namespace merganser::app {
 
-/// Copies the launcher's output from a pipe to standard output of this process: every byte, or an error is recorded. The copier is
+/// Copies the launcher's output from a pipe to standard output of this process, or to standard error where that is a result's: every byte, or an error is recorded. The copier is
 /// a child process, not a thread: if this process is killed, the kernel sends the launcher's parent-death signal once for each
 /// thread, and Open MPI's mpirun takes the second SIGTERM as an order to leave at once, without its ranks and their shared memory.
 /// After a write error the rest is read and discarded, so that the job runs to its end and its files are written.
 class JobOutput : Pinned {
  public:
-  /// Starts the copier of the job's standard output. @throws CommError if the system gives no pipe, no shared page or no process
-  JobOutput();
+  /// Starts the copier of the job's standard output. @param to  descriptor that the output is copied to
+  /// @throws CommError if the system gives no pipe, no shared page or no process
+  explicit JobOutput(int to);
   /// Ends the copy of the job's output, discards output not written yet, and waits for the copier to end.
   ~JobOutput();
 
@@ -51,6 +52,7 @@ class JobOutput : Pinned {
   Pipe pipe_;
   Pipe wake_;  // its write end closed: the launcher has ended, and the copier stops when pipe_ is empty
   Shared* shared_ = nullptr;
+  int to_;  // descriptor that the output is copied to
   pid_t copier_ = -1;
 };
 

@@ -362,7 +362,7 @@ JobEnd run_job(const LaunchPlan& plan, double timeout_s) {
   // Orphans of a launcher that is killed become children of this process, which ends them (leftovers.cpp). A launcher cannot do
   // this for itself.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  JobOutput output;
+  JobOutput output(plan.output_to_errors ? STDERR_FILENO : STDOUT_FILENO);
   // A process group of its own: a signal for the group of the terminal reached Open MPI's mpirun twice, from the terminal and from
   // this process, and it then left its ranks and their shared memory. SIGTERM on the death of this process: a killed `run` must not
   // leave the job behind.

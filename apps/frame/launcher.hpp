@@ -50,6 +50,7 @@ struct LaunchPlan {
   bool of_this_program = true;           ///< true: the ranks are this program, and report how they end
   bool exit_code_is_largest = false;     ///< the launcher's exit code is the largest of those of the ranks, as srun's
   bool exit_code_is_unreliable = false;  ///< the code may be 0 or a signal's number though a rank failed, as Hydra's
+  bool output_to_errors = false;         ///< the job's standard output goes to standard error: ours is a result's
   std::size_t program_at = 0;            ///< position in `command` of the program that the launcher starts
   [[nodiscard]] std::string to_shell_command() const;  ///< formats the plan as typed in a shell, with secrets masked
   /// Formats what is started where, and how many settings go with it, as one short line: launcher, ranks, program, its arguments.

@@ -4,9 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "apps/frame/json.hpp"
 #include "merganser/base/vectors.hpp"
-#include "merganser/io/parcel_file.hpp"
 #include "tests/apps/json.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
@@ -129,22 +127,6 @@ TEST(Run, prints_the_command_and_its_reasons_without_starting_it) {
   EXPECT_EQ(o.code, 0) << o.text();
   EXPECT_TRUE(says(o.out, "-n 3 ")) << o.out;
   EXPECT_TRUE(says(o.out, "cluster 'a file.nc'")) << o.out;
-}
-
-TEST(Commands, a_record_on_standard_output_is_alone_there) {
-  const Folder folder;
-  const std::string file = folder.file("in.nc");
-  std::vector<Arguments> all{{"doctor"}, {"verify", "--samples", "1", "--ranks", "1,2", "--comm", "threads"}};
-  if (io::netcdf_available()) {
-    all.push_back({"gen", "random", "--cells", "4,4,4", "--per-cell", "8", "-o", file});
-    all.push_back({"cluster", file, "--ranks", "2"});
-  }
-  for (Arguments arguments : all) {
-    arguments.insert(arguments.end(), {"--json", "-"});
-    const Outcome o = run(arguments);
-    EXPECT_EQ(o.code, 0) << o.text();
-    EXPECT_TRUE(app::parse_json(o.out, "standard output").is_object()) << o.out;
-  }
 }
 
 TEST(Verify, finds_every_run_equal) {

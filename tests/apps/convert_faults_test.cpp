@@ -321,6 +321,30 @@ TEST(ConvertFaults, names_that_a_format_cannot_hold_are_refused) {
   EXPECT_EQ(read_bytes(folder.file("b.npy")).substr(6, 2), std::string("\3\0", 2));
 }
 
+TEST(ConvertFaults, names_with_quotation_marks_and_brackets_are_written_to_npy_as_numpy_reads_them) {
+  const Folder folder;
+  const std::vector<std::pair<std::string, std::string>> names{{"it's", R"('it\'s')"},
+                                                               {R"(a\b)", R"('a\\b')"},
+                                                               {R"(end\)", R"('end\\')"},
+                                                               {"x[0]", "'x[0]'"},
+                                                               {"(u')", R"('(u\')')"}};
+  for (const auto& [name, written] : names) {
+    put(folder.file("a.csv"), std::string(kFirstLine) + ",\"" + name + "\"\n0,1,1,1e-3,4\n");
+    const Arguments rest = kSmallBox + Arguments{"--attribute", name + ":sum"};
+    const Outcome o = run(Arguments{"convert", folder.file("a.csv"), folder.file("b.npy")} + rest);
+    ASSERT_EQ(o.code, 0) << name << o.text();
+    EXPECT_TRUE(says(read_bytes(folder.file("b.npy")), "(" + written + ", '<f8')")) << name;
+    const Outcome back = run(Arguments{"convert", folder.file("b.npy"), folder.file("c.vtu")} + rest);
+    EXPECT_EQ(back.code, 0) << name << back.text();
+    EXPECT_EQ(back.digest(), o.digest()) << name;
+  }
+  put(folder.file("a.csv"), std::string(kFirstLine) + ",a\tb\n0,1,1,1e-3,4\n");
+  const Outcome o =
+      run(Arguments{"convert", folder.file("a.csv"), folder.file("d.npy"), "--attribute", "a\tb:sum"} + kSmallBox);
+  EXPECT_EQ(o.code, 3) << o.text();
+  EXPECT_TRUE(says(o, "allowed: names without control characters")) << o.text();
+}
+
 TEST(ConvertFaults, arrays_of_npz_are_checked_by_their_checksums_and_positions_by_their_shape) {
   const Folder folder;
   write_small(folder.file("in.nc"), {});

@@ -1,4 +1,5 @@
 // Writes parcels as an NPY file: one array of NumPy's, whose entries have a field for each column.
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <numeric>
@@ -13,14 +14,27 @@
 namespace merganser::io {
 namespace {
 
+/// Returns a name between quotation marks, as Python reads it. @throws InputError for a name that NPY cannot hold
+std::string quoted_name(const std::string& name) {
+  const bool is_printed =
+      std::all_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x20; });
+  if (name.empty() || !is_printed)
+    throw InputError("cannot write the column \"" + name + "\" as NPY; allowed: names without control characters");
+  check_utf8(name);
+  std::string out = "'";
+  for (const char c : name) {
+    if (c == '\'' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "'";
+}
+
 /// Returns the structured type of an entry, as NumPy writes it. @throws InputError for a name that it cannot hold
 std::string structured_type(std::span<const Column> list) {
   std::string out = "[";
   for (const Column& c : list) {
-    if (c.name.empty() || c.name.find_first_of("'\\\n[]") != std::string::npos)
-      throw InputError("cannot write the column \"" + c.name + "\" as NPY; allowed: names without ', \\, [ and ]");
-    check_utf8(c.name);
-    out += (out.size() > 1 ? ", ('" : "('") + c.name + "', '" + npy_type(c.type) + "')";
+    out += out.size() > 1 ? ", (" : "(";
+    out += quoted_name(c.name) + ", '" + npy_type(c.type) + "')";
   }
   return out + "]";
 }

@@ -326,7 +326,7 @@ void MsfRun::report_results() {
               << ": " << fixed_text(rate * 1e-6, 2) << " million " << unit << "/s; input took "
               << seconds_text(load_seconds_) << "; at most " << bytes_text(static_cast<double>(peak))
               << " of memory per process\n\n"
-              << phases_table(phases);
+              << phases_table(phases, t_.size());
     if (!verified_.is_null())
       std::cout << "\nverified" << (has_points() ? " against all pairs" : ": every edge, and by another algorithm")
                 << ", " << seconds_text(verified_["seconds"].get<double>()) << '\n';

@@ -67,16 +67,22 @@ Json phases_json(const msf::Report& report, comm::Transport& transport) {
 }
 
 // Table of the phases of a spanning forest search for the report.
-std::string phases_table(const Json& phases) {
-  Table table({"phase", "time, most", "median", "least", "messages", "puts and gets", "bytes", "collectives"});
+std::string phases_table(const Json& phases, int ranks) {
+  const auto columns = [&](std::vector<std::string> all) {  // one rank has one time, not three equal ones
+    if (ranks == 1) all.erase(all.begin() + 2, all.begin() + 4);
+    return all;
+  };
+  Table table(columns({"phase", ranks == 1 ? "time" : "time, most", "median", "least", "messages", "puts and gets",
+                       "bytes", "collectives"}));
   for (const auto& [name, phase] : phases["phases"].items()) {
     const Json& s = phase["seconds"];
     const Json& c = phase["counters"];
-    table.row({name, seconds_text(s["max"].get<double>()), seconds_text(s["median"].get<double>()),
-               seconds_text(s["min"].get<double>()), count_text(c["messages"].get<std::int64_t>()),
-               count_text(c["puts"].get<std::int64_t>() + c["gets"].get<std::int64_t>()),
-               bytes_text(static_cast<double>(c["bytes"].get<std::int64_t>() + c["bytes_got"].get<std::int64_t>())),
-               count_text(c["collectives"].get<std::int64_t>())});
+    table.row(
+        columns({name, seconds_text(s["max"].get<double>()), seconds_text(s["median"].get<double>()),
+                 seconds_text(s["min"].get<double>()), count_text(c["messages"].get<std::int64_t>()),
+                 count_text(c["puts"].get<std::int64_t>() + c["gets"].get<std::int64_t>()),
+                 bytes_text(static_cast<double>(c["bytes"].get<std::int64_t>() + c["bytes_got"].get<std::int64_t>())),
+                 count_text(c["collectives"].get<std::int64_t>())}));
   }
   return table.text();
 }

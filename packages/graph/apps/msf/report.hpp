@@ -12,7 +12,8 @@ namespace merganser::app {
 /// different phases.
 [[nodiscard]] Json phases_json(const msf::Report& report, comm::Transport& transport);
 /// Returns the phases of a search for a spanning forest, from phases_json(), as a table: time over ranks, messages, bytes.
-[[nodiscard]] std::string phases_table(const Json& phases);
+/// @param ranks  number of ranks of the search; on one there is one column of times
+[[nodiscard]] std::string phases_table(const Json& phases, int ranks);
 
 /// Counts the vertices of all ranks that no edge of a forest touches, such as ids that do not occur in the input. Collective.
 [[nodiscard]] std::int64_t vertices_without_edge(const msf::Forest& forest, const msf::ForestTotals& totals,

@@ -50,6 +50,8 @@ TEST(Msf, writes_the_forest_the_labels_and_a_record) {
   EXPECT_EQ(record["verified"]["graph_edges"], 4);
   EXPECT_GT(record["rate"]["edges_per_second"].get<double>(), 0);
   EXPECT_TRUE(record["phases"].contains("local forest"));
+  EXPECT_TRUE(says(o, "phase") && says(o, "time ") && !says(o, "median")) << o.text();
+  EXPECT_TRUE(says(run({"msf", graph, "--ranks", "2"}), "time, most")) << o.text();
   const Outcome again = run({"msf", folder.file("f.tsv"), "--verify"});
   EXPECT_EQ(again.digest(), o.digest()) << again.text();
   const Outcome most = run({"msf", graph, "--maximum", "--verify"});

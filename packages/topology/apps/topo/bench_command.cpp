@@ -44,6 +44,7 @@ int run(TopoBenchOptions& o, const Invocation& in) {
   if (o.graphs.empty() || o.sizes.empty())
     throw UsageError(fmt::format("topo bench: {} graphs and {} sizes; allowed: at least one of each (--graph, --sizes)",
                                  o.graphs.size(), o.sizes.size()));
+  if (o.ranks == 1) throw UsageError("topo bench: --ranks 1; 1 rank has nobody to talk to; allowed: 2 and more");
   if (!comm::launched()) check_picture(o.picture, PictureSource::record);
   BenchResults results;
   const int code =

@@ -33,6 +33,7 @@ struct TopoExtractOptions {
   int ranks = 2;                   ///< processes of the program to start
   std::string phase;               ///< level of MPI_Pcontrol whose traffic is taken; empty: all
   std::string output;              ///< file to write: process graph, or traffic as .json; "-": standard output
+  std::string json;                ///< file to write: traffic as JSON; "-": standard output
   std::string picture;             ///< file to write: picture of the traffic matrix; empty: none
   int arcs = 10;                   ///< number of heaviest arcs of the traffic to print
 };
@@ -51,8 +52,10 @@ void describe(TopoExtractOptions& o, V&& option) {
   option("output", o.output,
          "process graph to write, by extension (.bin .txt .adj .mtx .graph), or all of the traffic (.json)",
          Letter{'o'}, Kind{"FILE"}, Writes{});
+  option("json", o.json, "all of the traffic as JSON, which report and topo advise read (- for standard output)",
+         Kind{"FILE"}, Writes{});
   option("picture", o.picture, "picture of the traffic matrix to write (.svg .png .pdf)", Kind{"FILE"}, Writes{});
-  option("arcs", o.arcs, "heaviest arcs shown", at_least(0), NotWith{"--output -"});
+  option("arcs", o.arcs, "heaviest arcs shown", at_least(0), NotWith{"--output -", "--json -"});
 }
 
 /// Parses --phase of topo extract, the level of MPI_Pcontrol; none where it is not given. @throws UsageError for no whole number
@@ -143,9 +146,10 @@ std::string trace_folder(const std::string& output) {
 }
 
 /// Starts `ranks` processes of a program under the tracing library, which only they load, and waits until the job has ended.
-/// @param folder  receives the files rank-N.trace @return exit code of the job
+/// @param folder  receives the files rank-N.trace @param output_to_errors  whether the program's standard output goes to standard error
+/// @return exit code of the job
 /// @throws CommError if there is no launcher, UsageError if there is no such program
-int run_traced(int ranks, const std::vector<std::string>& program, PrivateFolder& folder) {
+int run_traced(int ranks, const std::vector<std::string>& program, PrivateFolder& folder, bool output_to_errors) {
   const std::string library = trace_library();
   const std::string path = which(program.at(0));
   if (path.empty()) throw UsageError("no program " + program[0] + ": it is no file that can be run, nor on PATH");
@@ -154,6 +158,7 @@ int run_traced(int ranks, const std::vector<std::string>& program, PrivateFolder
   check_launchable(program);
   plan.command.pop_back();  // this program
   plan.of_this_program = false;
+  plan.output_to_errors = output_to_errors;
   // Variables that launchers export by themselves differ, and LD_PRELOAD would reach the launcher: env sets it for ranks alone.
   std::string preload = library;
   if (const char* others = std::getenv("LD_PRELOAD"); others != nullptr && *others != '\0')
@@ -169,12 +174,12 @@ int run_traced(int ranks, const std::vector<std::string>& program, PrivateFolder
 
 /// Extracts traffic from files or from a program that is traced, prints it and writes it. @param phase  level; none: all phases
 /// @return exit code of the traced program, else 0 @throws CommError if not every rank has written its trace
-int extract(TopoExtractOptions& o, const std::optional<int>& phase) {
+int extract(TopoExtractOptions& o, const OptionTable& table, const std::optional<int>& phase) {
   int code = 0;
   Extracted e;
   if (o.from.empty()) {
-    PrivateFolder folder(trace_folder(o.output));
-    code = run_traced(o.ranks, o.words, folder);
+    PrivateFolder folder(trace_folder(o.output.empty() ? o.json : o.output));
+    code = run_traced(o.ranks, o.words, folder, !can_print_report(table));
     const std::string ended = o.words[0] + (code == 0 ? " ended" : fmt::format(" ended with code {}", code));
     if (fs::is_empty(folder.path())) {
       throw CommError(ended + (code == 0 ? ", but no rank has written a trace: it started neither MPI nor OpenSHMEM in "
@@ -193,19 +198,20 @@ int extract(TopoExtractOptions& o, const std::optional<int>& phase) {
     e = extract_traffic(o.from, phase);
   }
   const graphs::ProcessGraph graph = topology::process_graph_of(e.traffic);
-  if (o.output != "-") print(e, graph, o);
+  if (can_print_report(table)) print(e, graph, o);
   if (wants_traffic(o.output)) {
     write_text_file(o.output, json_text(traffic_json(e.traffic)) + '\n');
   } else if (!o.output.empty()) {
     graphs::write_process_graph(o.output, graph, graphs::process_format_from_path(o.output));
   }
+  if (!o.json.empty()) write_text_file(o.json, json_text(traffic_json(e.traffic)) + '\n');
   write_record_picture(o.picture, traffic_json(e.traffic));
-  if (o.output != "-") std::cout << written_line({o.output, o.picture});
+  if (can_print_report(table)) std::cout << written_line({o.output, o.json, o.picture});
   return code;
 }
 
 /// Runs topo extract on the first process of a job. @throws UsageError for options that contradict each other
-int run(TopoExtractOptions& o, const Invocation&) {
+int run(TopoExtractOptions& o, const Invocation& in) {
   if (comm::launcher_world().rank > 0) return 0;  // one process extracts
   if (o.from.empty() && o.words.empty()) {
     throw UsageError("topo extract: neither --from FILES nor a program to start; allowed: one of them");
@@ -216,7 +222,7 @@ int run(TopoExtractOptions& o, const Invocation&) {
   }
   if (!o.output.empty() && !wants_traffic(o.output)) (void)graphs::process_format_from_path(o.output);
   check_picture(o.picture, PictureSource::record);
-  return extract(o, parse_phase(o));
+  return extract(o, in.table, parse_phase(o));
 }
 
 constexpr std::string_view kTopoExtractText =

@@ -28,8 +28,9 @@ Json graph_json(const graphs::ProcessGraph& graph) {
 }
 
 std::string graph_text(const graphs::ProcessGraph& graph) {
-  std::string out = count_text(graph.ranks()) + " ranks, " + count_text(graph.arcs()) + " arcs, degree " +
-                    fixed_text(graph.mean_degree(), 2) + " on average and at most " + count_text(graph.max_degree()) +
+  std::string out = count_text(graph.ranks()) + (graph.ranks() == 1 ? " rank, " : " ranks, ") +
+                    count_text(graph.arcs()) + " arcs, degree " + fixed_text(graph.mean_degree(), 2) +
+                    " on average and at most " + count_text(graph.max_degree()) +
                     (graph.is_symmetric() ? ", symmetric" : ", not symmetric");
   if (graph.is_weighted()) out += ", weights " + general_text(total_bytes(graph), 6) + " in all";
   return out + "\ndigest " + graph.digest() + '\n';

@@ -70,20 +70,42 @@ void describe(TopoTail& o, V&& option) {
 /// Returns true if the user gave this option of topo tail.
 bool is_named(const Invocation& in, std::string_view option) { return in.table.is_given(option); }
 
+/// Ranks of a job of topo tail by what they do, both lists in ascending order.
+struct TailGroups {
+  std::vector<int> victims;     ///< ranks whose exchanges are measured
+  std::vector<int> aggressors;  ///< ranks that exchange without pause meanwhile
+};
+
+/// Splits the ranks of a job into victims and aggressors. Local.
+/// @throws UsageError for fewer than two ranks in a group, and for aggressors that the job does not have or that are named twice
+TailGroups tail_groups(const TopoTail& o, int ranks) {
+  TailGroups groups;
+  groups.aggressors = o.aggressor_ranks;
+  if (o.aggressor_ranks.empty())
+    for (int r = 1; r < ranks; r += 2) groups.aggressors.push_back(r);
+  std::sort(groups.aggressors.begin(), groups.aggressors.end());
+  if (!groups.aggressors.empty() && groups.aggressors.back() >= ranks)
+    throw UsageError(fmt::format("--aggressor-ranks: {}; allowed: 0 to {} with --ranks {}", groups.aggressors.back(),
+                                 ranks - 1, ranks));
+  if (const auto twice = std::adjacent_find(groups.aggressors.begin(), groups.aggressors.end());
+      twice != groups.aggressors.end())
+    throw UsageError(fmt::format("--aggressor-ranks: {} twice; allowed: each rank once", *twice));
+  for (int r = 0; r < ranks; ++r)
+    if (!std::binary_search(groups.aggressors.begin(), groups.aggressors.end(), r)) groups.victims.push_back(r);
+  if (groups.victims.size() >= 2 && groups.aggressors.size() >= 2) return groups;
+  if (o.aggressor_ranks.empty())
+    throw UsageError(
+        fmt::format("topo tail: --ranks {}; allowed: 4 and more, for two victims and two aggressors", ranks));
+  throw UsageError(fmt::format(
+      "--aggressor-ranks: {} of {} ranks; allowed: two and more, with two and more ranks left as victims (--ranks)",
+      groups.aggressors.size(), ranks));
+}
+
 /// Makes the settings of measure_tail() on so many ranks: groups of victims and aggressors, their graphs, kernels and sizes. Local.
 /// @throws UsageError for fewer than two ranks in a group, or an aggressor that is no graph with bytes
 topology::TailOptions tail_options(const TopoTail& o, int ranks) {
   topology::TailOptions t;
-  std::vector<int> aggressors = o.aggressor_ranks;
-  if (aggressors.empty())
-    for (int r = 1; r < ranks; r += 2) aggressors.push_back(r);
-  std::sort(aggressors.begin(), aggressors.end());
-  std::vector<int> victims;
-  for (int r = 0; r < ranks; ++r)
-    if (!std::binary_search(aggressors.begin(), aggressors.end(), r)) victims.push_back(r);
-  if (victims.size() < 2 || aggressors.size() < 2)
-    throw UsageError(fmt::format("topo tail: {} victims and {} aggressors; allowed: two of each and more",
-                                 victims.size(), aggressors.size()));
+  const auto [victims, aggressors] = tail_groups(o, ranks);
   const auto colon = o.aggressor.rfind(':');
   if (colon == std::string::npos)
     throw UsageError("--aggressor: \"" + o.aggressor + "\"; allowed: a graph and bytes, as complete:65536");
@@ -212,6 +234,7 @@ int run(TopoTail& o, const Invocation& in) {
     if (!is_named(in, "aggressor-kernel")) o.aggressor_kernel = "threads.copy-flag";
   }
   const int ranks = o.ranks == 0 ? 4 : o.ranks;
+  if (!launched) (void)tail_groups(o, ranks);
   if (!threads && !launched) {
     constexpr std::string_view kOfParent[] = {"ranks"};
     return launch_and_report(plan_launch(ranks, repeat_arguments(in, kOfParent), true));

@@ -213,10 +213,13 @@ TEST(TopoBench, a_run_that_could_measure_nothing_fails) {
 }
 
 TEST(TopoTail, misuse_is_one_line_of_one_process) {
-  const std::vector<std::pair<Arguments, std::string>> cases{{{"--kernels="}, "--kernels: none"},
-                                                             {{"--sizes="}, "--sizes: none"},
-                                                             {{"--aggressor", "chain"}, "a graph and bytes"},
-                                                             {{"--aggressor-ranks", "0"}, "two of each"}};
+  const std::vector<std::pair<Arguments, std::string>> cases{
+      {{"--kernels="}, "--kernels: none"},
+      {{"--sizes="}, "--sizes: none"},
+      {{"--aggressor", "chain"}, "a graph and bytes"},
+      {{"--aggressor-ranks", "0"}, "--aggressor-ranks: 1 of 4 ranks; allowed: two"},
+      {{"--aggressor-ranks", "1,4"}, "--aggressor-ranks: 4; allowed: 0 to 3"},
+      {{"--aggressor-ranks", "1,1"}, "--aggressor-ranks: 1 twice"}};
   for (const auto& [more, text] : cases) {
     Arguments command{"topo", "tail", "--time", "1"};
     command.insert(command.end(), more.begin(), more.end());
@@ -227,6 +230,23 @@ TEST(TopoTail, misuse_is_one_line_of_one_process) {
       EXPECT_NE(o.err.find(text), std::string::npos) << o.text();
       EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.text();
     }
+  }
+}
+
+TEST(TopoTail, a_number_of_ranks_that_is_too_small_is_told_with_the_option_and_what_it_allows_works) {
+  for (const std::string kernel : {"threads.copy-flag", "p2p.isend-irecv"}) {
+    if (kernel[0] == 'p' && process_models().empty()) continue;
+    const auto tail = [&](const std::string& ranks) {
+      return run({"topo", "tail", "--kernels", kernel, "--sizes", "8", "--time", "0.3", "--ranks", ranks});
+    };
+    for (const std::string ranks : {"1", "2", "3"}) {
+      const Outcome o = tail(ranks);
+      EXPECT_EQ(o.code, 2) << o.text();
+      EXPECT_NE(o.err.find("--ranks " + ranks + "; allowed: 4 and more"), std::string::npos) << o.text();
+      EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.text();
+    }
+    const Outcome four = tail("4");
+    EXPECT_EQ(four.code, 0) << four.text();
   }
 }
 

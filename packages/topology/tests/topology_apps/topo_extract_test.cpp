@@ -179,6 +179,15 @@ TEST_F(TopoExtractTest, a_program_is_traced_in_one_go_and_nothing_is_left_behind
   const Outcome coded = run({"topo", "extract", "-n", "2", "-o", path("coded.bin"), "--", program, "code"});
   EXPECT_EQ(coded.code, 7) << coded.text();
   EXPECT_NE(coded.out.find("ended with code 7"), std::string::npos) << coded.text();
+  // What the program prints is not in the way of the traffic on standard output.
+  const std::string beside = path("beside.bin");
+  for (const Arguments& to : {Arguments{"--json", "-"}, Arguments{"-o", "-"}, Arguments{"-o", beside, "--json", "-"}}) {
+    const Outcome alone = run(Arguments{"topo", "extract", "-n", "2"} + to + Arguments{"--", program, "phases"});
+    ASSERT_EQ(alone.code, 0) << alone.text();
+    EXPECT_EQ(app::parse_json(alone.out, "standard output")["bytes"], bytes) << alone.text();
+    EXPECT_NE(alone.err.find("truth"), std::string::npos) << alone.text();
+  }
+  EXPECT_TRUE(fs::exists(beside));
   expect_refused(run({"topo", "extract", "--", "./nothing-here"}), 2, "no program ./nothing-here");
   expect_refused(run({"topo", "extract", "-n", "1", "--", "true"}), 4, "no rank has written a trace");
 }

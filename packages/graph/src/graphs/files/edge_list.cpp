@@ -213,10 +213,12 @@ class EdgeListParser {
     }
     const std::size_t column = column_of(end);
     std::uint64_t value = 0;
-    if (!parse_id(word, value) || value < first_)
+    const bool is_number = parse_id(word, value);
+    if (!is_number || value < first_)
       text_.fail(piece, at,
                  "column " + std::to_string(column) + ": vertex " + quote(word) +
-                     "; allowed: " + std::to_string(first_) + " to below 2^63");
+                     "; allowed: " + std::to_string(first_) + " to below 2^63" +
+                     (is_number || first_ != 0 ? "" : ", or names with --names"));
     if (preface_.vertices_known && value >= preface_.vertices) {
       text_.fail(piece, at,
                  "column " + std::to_string(column) + ": vertex " + quote(word) + "; allowed: below " +
