@@ -28,7 +28,7 @@ TEXTS = (
     "topo gen ring -o >p.bin --json >r.json",
     "topo convert <p.bin >q.bin --json >r.json",
     "topo convert <p.bin >q.txt",
-    "topo extract --from <r.json -o >p.bin",
+    "topo extract --from <r.json -o >p.bin --json >p.json",
     "topo advise <p2.bin --record <k.json --sizes 8 --json >a.json",
     "topo bench --models threads --ranks 2 --graph chain --sizes 8 --time 0.2 --quiet --json >r.json --csv >c.csv",
     "topo replay <p.bin --models threads --sizes 8 --time 0.2 --quiet --json >r.json --csv >c.csv",
