@@ -329,7 +329,7 @@ TEST(ConvertFaults, names_with_quotation_marks_and_brackets_are_written_to_npy_a
                                                                {"x[0]", "'x[0]'"},
                                                                {"(u')", R"('(u\')')"}};
   for (const auto& [name, written] : names) {
-    put(folder.file("a.csv"), std::string(kFirstLine) + ",\"" + name + "\"\n0,1,1,1e-3,4\n");
+    put(folder.file("a.csv"), std::string(kFirstLine) + ",\"" + name + "\"\n0,1,1,1e-3,4.5\n");
     const Arguments rest = kSmallBox + Arguments{"--attribute", name + ":sum"};
     const Outcome o = run(Arguments{"convert", folder.file("a.csv"), folder.file("b.npy")} + rest);
     ASSERT_EQ(o.code, 0) << name << o.text();

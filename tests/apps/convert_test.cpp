@@ -120,7 +120,7 @@ TEST(Convert, every_format_to_tables_and_series_and_back_gives_the_digest_of_the
   };
   constexpr std::array<Pair, 4> kOthers{{{"a.npy", "a.npy", false, false},
                                          {"a.csv", "a.csv", false, false},
-                                         {"a.pvd", "a_0000.vtu", true, true},
+                                         {"a.pvd", "a_0001.vtu", true, true},
                                          {"s.vtkhdf:series", "s.vtkhdf", true, true}}};
   std::vector<Pair> sources(kOthers.begin(), kOthers.end());
   for (const Format& f : kFormats) sources.push_back({f.name, f.file, f.told, true});

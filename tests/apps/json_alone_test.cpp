@@ -44,7 +44,9 @@ std::map<std::string, Lines> short_lines(const Folder& folder) {
       {"announce table3", {{"--machines", "1", "--budget", "16"}}},
       {"graph convert", {{"--gen", "path:9"}, {"--gen", "path:9", file("p.mgr")}}},
       {"linkage",
-       {{"--gen", "path:9"}, {"--points", "uniform:2:50", "--method", "hdbscan"}, {"--gen", "path:9", "-o", file("l.npy")}}},
+       {{"--gen", "path:9"},
+        {"--points", "uniform:2:50", "--method", "hdbscan"},
+        {"--gen", "path:9", "--labels", file("l.txt")}}},
       {"msf", {{"--gen", "path:9"}, {"--points", "uniform:2:50"}, {"--gen", "path:9", "-o", file("f.txt")}}},
       {"topo gen", {{"ring", "--ranks", "4"}, {"ring", "--ranks", "4", "-o", file("ring.adj")}}},
       {"topo convert", {{file("r.adj"), file("s.bin")}}},
@@ -53,10 +55,12 @@ std::map<std::string, Lines> short_lines(const Folder& folder) {
       {"topo tail", {{"--kernels", "threads.copy-flag", "--sizes", "8", "--time", "0.2"}}},
       {"topo replay", {{file("r.adj"), "--models", "threads", "--sizes", "8", "--time", "0.1"}}},
       {"topo advise",
-       {{file("r.adj"), "--record", file("k.json"), "--sizes", "8", "--models", "threads"}, {"--evaluate", file("k.json")}}},
+       {{file("r.adj"), "--sizes", "8", "--models", "threads", "--time", "0.1", "--launches", "1"},
+        {"--evaluate", file("k.json")}}},
       {"topo table2", {{}}},
       {"bench growth", {{"--quick", "--only", "announcement", "--repeats", "1"}}},
-      {"bench msf", {{"--only", "T4", "--gen", "path:9,path:10", "--ranks", "1", "--models", "threads", "--repeats", "1"}}}};
+      {"bench msf",
+       {{"--only", "T4", "--gen", "path:9,path:10", "--ranks", "1", "--models", "threads", "--repeats", "1"}}}};
   if (!io::netcdf_available()) return out;
   const std::string in = file("in.nc");
   out.insert({{"gen random", {{"--cells", "4,4,4", "--per-cell", "8", "-o", file("g.nc")}}},
@@ -69,13 +73,15 @@ std::map<std::string, Lines> short_lines(const Folder& folder) {
 
 /// Makes the files that short_lines() reads.
 void make_inputs(const Folder& folder) {
-  for (const char* record : {"b.json", "c.json"})
-    EXPECT_EQ(run({"bench", "random", "--cells", "4,4,4", "--per-cell", "4", "--steps", "2", "--comm", "threads", "--json",
-                   folder.file(record)})
-                  .code,
-              0);
-  if (io::netcdf_available())
-    EXPECT_EQ(run({"gen", "random", "--cells", "4,4,4", "--per-cell", "8", "-o", folder.file("in.nc")}).code, 0);
+  for (const char* record : {"b.json", "c.json"}) {
+    const Outcome o = run({"bench", "random", "--cells", "4,4,4", "--per-cell", "4", "--steps", "2", "--comm",
+                           "threads", "--json", folder.file(record)});
+    EXPECT_EQ(o.code, 0) << o.text();
+  }
+  if (io::netcdf_available()) {
+    const Outcome o = run({"gen", "random", "--cells", "4,4,4", "--per-cell", "8", "-o", folder.file("in.nc")});
+    EXPECT_EQ(o.code, 0) << o.text();
+  }
   if (!has_package("topology")) return;
   std::ofstream(folder.file("t.json")) << R"({"schema":"merganser-traffic","schema_version":1,"ranks":2,"exchanges":1,)"
                                        << R"("source":"a test","operations":2,"bytes":16,)"
@@ -83,8 +89,8 @@ void make_inputs(const Folder& folder) {
                                        << R"("operations_by_size_class"],"rows":[[0,1,"message",1,8,3,1],)"
                                        << R"([1,0,"message",1,8,3,1]]})";
   EXPECT_EQ(run({"topo", "gen", "ring", "--ranks", "2", "-o", folder.file("r.adj")}).code, 0);
-  EXPECT_EQ(run({"topo", "bench", "--graph", "chain,ring", "--ranks", "2", "--sizes", "8", "--time", "0.2", "--models",
-                 "threads", "--kernels", "all", "--json", folder.file("k.json")})
+  EXPECT_EQ(run({"topo", "bench", "--graph", "chain,ring,complete,incast", "--ranks", "2", "--sizes", "8,64", "--time",
+                 "0.4", "--models", "threads", "--kernels", "all", "--json", folder.file("k.json")})
                 .code,
             0);
 }
@@ -118,7 +124,8 @@ TEST(JsonAlone, a_record_on_standard_output_is_alone_there_of_every_verb) {
     ++seen;
     for (const Arguments& arguments : lines.at(verb)) {
       std::istringstream words(verb);
-      const Arguments command = Arguments{std::istream_iterator<std::string>(words), {}} + arguments + Arguments{"--json", "-"};
+      const Arguments command =
+          Arguments{std::istream_iterator<std::string>(words), {}} + arguments + Arguments{"--json", "-"};
       expect_json_alone(verb, arguments, run(command));
       const bool names_ranks = std::find(arguments.begin(), arguments.end(), "--ranks") != arguments.end();
       if (has("decorators") && !names_ranks && !process_models().empty()) {
