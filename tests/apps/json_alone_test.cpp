@@ -46,7 +46,7 @@ std::map<std::string, Lines> short_lines(const Folder& folder) {
       {"linkage",
        {{"--gen", "path:9"},
         {"--points", "uniform:2:50", "--method", "hdbscan"},
-        {"--gen", "path:9", "--labels", file("l.txt")}}},
+        {"--gen", "path:9", "--clusters", "2", "--labels", file("l.txt")}}},
       {"msf", {{"--gen", "path:9"}, {"--points", "uniform:2:50"}, {"--gen", "path:9", "-o", file("f.txt")}}},
       {"topo gen", {{"ring", "--ranks", "4"}, {"ring", "--ranks", "4", "-o", file("ring.adj")}}},
       {"topo convert", {{file("r.adj"), file("s.bin")}}},
