@@ -55,7 +55,15 @@ class ForestObject : Pinned {
   /// Returns the vertices that this process passed to the search for the spanning forest.
   [[nodiscard]] const Numbering& own() const noexcept { return own_; }
   /// Keeps the core distances of the vertices that this process passed, for gather_points().
-  void set_cores(std::vector<double> cores) { cores_ = std::move(cores); }
+  void set_cores(std::vector<double> cores, msf::euclidean::NeighboursPointer neighbours) {
+    cores_ = std::move(cores);
+    neighbours_ = std::move(neighbours);
+  }
+  /// Returns what the first call of gather_points() takes beside the core distances, and does not keep it. Thread-safe.
+  [[nodiscard]] msf::euclidean::NeighboursPointer take_neighbours() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(neighbours_, nullptr);
+  }
   /// Returns the core distances of the vertices that this process passed; empty if they were not kept.
   [[nodiscard]] const std::vector<double>& cores() const noexcept { return cores_; }
   /// Returns the team whose ranks hold the edges of the spanning forest.
@@ -66,6 +74,7 @@ class ForestObject : Pinned {
   msf::Forest forest_;
   Numbering own_;
   std::vector<double> cores_;
+  msf::euclidean::NeighboursPointer neighbours_;
   std::mutex mutex_;
   bool sorted_ = false;
   std::optional<msf::ForestTotals> totals_;

@@ -30,11 +30,12 @@ struct PointTask {
   msf::PointSpace space;
   msf::EuclideanOptions options;
   std::shared_ptr<ForecastCallback> ask;
-  bool keeps_cores = false;   ///< core distances are kept for gather_points()
-  std::vector<double> cores;  ///< core distances of the points of this process
-  Numbering own;              ///< vertices of the tree that this process passed
-  msf::Forest forest;         ///< edges that this process holds
-  ForestShares shares;        ///< edges found by ranks that are threads of this process
+  bool keeps_cores = false;                      ///< core distances are kept for gather_points()
+  std::vector<double> cores;                     ///< core distances of the points of this process
+  msf::euclidean::NeighboursPointer neighbours;  ///< what gather_points() takes; null: it is not known
+  Numbering own;                                 ///< vertices of the tree that this process passed
+  msf::Forest forest;                            ///< edges that this process holds
+  ForestShares shares;                           ///< edges found by ranks that are threads of this process
 };
 
 /// Finds the minimum spanning tree of all ranks' points on one rank, and keeps this rank's share of its edges. Collective.
@@ -46,7 +47,8 @@ void find_tree(PointTask& task, bool here, comm::Transport& transport, const Int
   interrupt.watch(report);
   std::vector<double> cores;
   auto found = msf::euclidean_forest(select_points(task.points, task.ids, task.space, share), transport, task.options,
-                                     report, task.keeps_cores ? &cores : nullptr);
+                                     report, task.keeps_cores ? &cores : nullptr,
+                                     task.keeps_cores && transport.size() == 1 ? &task.neighbours : nullptr);
   std::copy(cores.begin(), cores.end(), task.cores.begin() + static_cast<std::ptrdiff_t>(share.begin));
   if (here) {
     task.shares.add(std::move(found));
@@ -82,7 +84,7 @@ std::shared_ptr<ForestObject> euclidean_tree(const std::shared_ptr<Team>& team, 
   if (team->is_local()) task->forest = task->shares.release();
   if (task->ids) task->own.ids.assign(task->ids->data(), task->ids->data() + task->ids->size());
   auto forest = std::make_shared<ForestObject>(team, std::move(task->forest), std::move(task->own));
-  forest->set_cores(std::move(task->cores));
+  forest->set_cores(std::move(task->cores), std::move(task->neighbours));
   return forest;
 }
 

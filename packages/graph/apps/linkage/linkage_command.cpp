@@ -216,9 +216,11 @@ class LinkageRun {
       options.most_distances = o_.most_distances;
       options.forecast = log_forecast;
       std::vector<double> cores;
+      msf::euclidean::NeighboursPointer neighbours;
       const bool gathers = is_sequential() && options.min_samples > 1;
-      forest_ = msf::euclidean_forest(set_.points, t_, options, report_, gathers ? &cores : nullptr);
-      if (is_sequential()) gathered_ = msf::gather_points(set_.points, cores, t_, o_.alpha);
+      forest_ = msf::euclidean_forest(set_.points, t_, options, report_, gathers ? &cores : nullptr,
+                                      gathers ? &neighbours : nullptr);
+      if (is_sequential()) gathered_ = msf::gather_points(set_.points, cores, t_, o_.alpha, std::move(neighbours));
       set_.points.coordinates = std::vector<double>();  // {} would keep the memory
     });
   }

@@ -74,10 +74,19 @@ Growth grown(const Swarm& swarm, int samples, int ranks = 1, std::uint64_t most_
     options.min_samples = samples;
     Report report;
     const auto points = distribute(swarm, t, 5);
-    const Forest forest = gather_forest(euclidean_forest(points, t, options, report), t);
+    std::vector<double> cores;
+    euclidean::NeighboursPointer neighbours;
+    const Forest forest = gather_forest(euclidean_forest(points, t, options, report, &cores, &neighbours), t);
     const GatheredPoints gathered = gather_points(points, t, options, report);
     EXPECT_EQ(static_cast<bool>(gathered), t.rank() == 0);
     if (t.rank() == 0) growth = grow(forest, gathered, most_steps);
+    // What the forest has found is not searched again, with the same result.
+    EXPECT_EQ(neighbours != nullptr, ranks == 1 && samples > 1 && swarm.space.dimension <= kMaxTreeDimension);
+    if (samples == 1) cores.clear();
+    const GatheredPoints known = gather_points(points, cores, t, 1, neighbours);
+    if (t.rank() == 0) {
+      EXPECT_EQ(grow(forest, known, most_steps).edges, growth.edges);
+    }
   });
   return growth;
 }

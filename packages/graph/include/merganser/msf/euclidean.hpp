@@ -6,6 +6,7 @@
 /// there is one tree, whatever the number of ranks, the model, the threads and the order of the points.
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "merganser/comm/transport.hpp"
@@ -13,6 +14,11 @@
 #include "merganser/msf/points.hpp"
 
 namespace merganser::msf {
+/// Implementation of spanning trees of points; forward declarations only.
+namespace euclidean {
+class CoreNeighbours;
+using NeighboursPointer = std::shared_ptr<const CoreNeighbours>;
+}  // namespace euclidean
 
 /// Largest dimension that is searched with a tree of boxes; in higher ones every pair of points is compared.
 inline constexpr int kMaxTreeDimension = 16;
@@ -53,6 +59,8 @@ struct EuclideanOptions {
 /// @return this rank's share of the edges; which rank holds which edge is unspecified
 /// @param cores   receives the core distances of this rank's points in the order given, as core_distances() returns them (zeros
 ///                without mutual reachability), at the cost of sending them back; null on all ranks: they are not needed
+/// @param neighbours  receives what grow() would search again, for gather_points(): about 5 bytes per point and 2 for each of min_samples;
+///                null where it is not known: on more than one rank, with an alpha other than 1, with min_samples 1 or above 15
 /// @param report  phases "distribute", "tree", "neighbours", "local rounds", "global rounds"; facts "euclidean_*"
 /// @throws InputError on every rank for a coordinate that is not finite or beyond +-1e150, a bad period, ids not below n, and
 ///         min_samples above the number of points, and core distances that alpha multiplies out of range (beyond pi on a sphere);
@@ -65,7 +73,8 @@ struct EuclideanOptions {
 /// [panja2018], applied to points.
 [[nodiscard]] Forest euclidean_forest(const PointSet& points, comm::Transport& transport,
                                       const EuclideanOptions& options, Report& report,
-                                      std::vector<double>* cores = nullptr);
+                                      std::vector<double>* cores = nullptr,
+                                      euclidean::NeighboursPointer* neighbours = nullptr);
 
 /// Computes the core distance of each point: that to the k-th nearest of all ranks' points, itself being the first (k = 1: 0).
 /// Collective.

@@ -17,6 +17,8 @@ class Sites;
 struct GatheredPoints {
   std::shared_ptr<const euclidean::Sites> sites;  ///< coordinates by id, as they are compared; null: no points here
   std::vector<double> core_distances;  ///< by id of the point, as weights have them; empty: weights are plain distances
+  euclidean::NeighboursPointer
+      neighbours;  ///< those within the core distances, as the tree has them; null: grow() searches them
 
   /// Returns whether this rank holds the gathered points: true on rank 0.
   [[nodiscard]] explicit operator bool() const noexcept { return sites != nullptr; }
@@ -33,10 +35,12 @@ struct GatheredPoints {
 /// Gathers the points of a forest on rank 0 with core distances that are known already. Collective.
 /// @param cores  core distances of this rank's points, as euclidean_forest() gives them; on all ranks empty for plain distances
 /// @param alpha  EuclideanOptions::alpha of the forest
+/// @param neighbours  as euclidean_forest() gives them for the same points; null: grow() searches them
 /// @throws InputError on every rank for another number of core distances than of points, and for core distances that alpha multiplies
 /// out of range (beyond pi on a sphere); UsageError for an alpha out of range, or not the same on all ranks
 /// Cost: as above, without that of core_distances()
 [[nodiscard]] GatheredPoints gather_points(const PointSet& points, const std::vector<double>& cores,
-                                           comm::Transport& transport, double alpha = 1);
+                                           comm::Transport& transport, double alpha = 1,
+                                           euclidean::NeighboursPointer neighbours = nullptr);
 
 }  // namespace merganser::msf

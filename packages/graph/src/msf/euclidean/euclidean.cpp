@@ -12,6 +12,7 @@
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/detail/uniform_values.hpp"
 #include "merganser/msf/detail/describe_euclidean.hpp"
+#include "src/msf/euclidean/core_neighbours.hpp"
 #include "src/msf/euclidean/distribute_points.hpp"
 #include "src/msf/euclidean/pairs.hpp"
 #include "src/msf/euclidean/remote_boxes.hpp"
@@ -153,9 +154,11 @@ std::vector<double> return_cores(DistributedPoints<D>& distributed, const PointT
 /// Collective.
 template <std::size_t D>
 Forest compute_forest(const CheckedPoints& given, comm::Transport& transport, const EuclideanOptions& options,
-                      Report& report, std::vector<double>* cores) {
+                      Report& report, std::vector<double>* cores, NeighboursPointer* neighbours) {
   PreparedPoints<D> ground = prepare_points<D>(given, transport, options, {cores != nullptr, true}, report);
   if (cores != nullptr) *cores = return_cores(ground.distributed, ground.tree, ground.core, transport);
+  if (neighbours != nullptr && transport.size() == 1 && options.alpha == 1 && ground.near.keep > 0)
+    *neighbours = std::make_shared<const CoreNeighbours>(ground.tree, ground.near, ground.core, given.total());
   const Stretch stretch = given.stretch(options.alpha);
   stretch.stretch(ground.core, transport);
   BoruvkaState<D> state;
@@ -213,13 +216,13 @@ void check_uniform_options(const EuclideanOptions& options, comm::Transport& tra
 
 // Entry of spanning trees of points: a tree of boxes for few axes, comparison of all pairs for many.
 Forest euclidean_forest(const PointSet& points, comm::Transport& transport, const EuclideanOptions& options,
-                        Report& report, std::vector<double>* cores) {
+                        Report& report, std::vector<double>* cores, euclidean::NeighboursPointer* neighbours) {
   euclidean::check_uniform_options(options, transport);
   const euclidean::CheckedPoints given(points, transport);
   euclidean::check_samples(options, given.total());
   if (given.axes() > euclidean::kMaxAxes) return euclidean::forest_by_pairs(given, transport, options, report, cores);
   return euclidean::with_axes(given.axes(), [&](auto axes) {
-    return euclidean::compute_forest<axes.value>(given, transport, options, report, cores);
+    return euclidean::compute_forest<axes.value>(given, transport, options, report, cores, neighbours);
   });
 }
 

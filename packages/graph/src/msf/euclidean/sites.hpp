@@ -74,6 +74,17 @@ class Sites {
   [[nodiscard]] double compared_from_pair(double pair, const double* a, const double* b) const {
     return sphere_ && pair > nearest::kFarChord2 ? compared(a, b) : pair;
   }
+  /// Returns the metric of the gathered points for a tree of boxes of D axes, at least axes().
+  template <std::size_t D>
+  [[nodiscard]] Metric<D> metric() const {
+    Metric<D> metric;
+    std::copy(periods_.begin(), periods_.end(), metric.period.begin());
+    metric.any_period = periodic();
+    metric.norm = norm_;
+    metric.sphere = sphere_;
+    metric.divisor = divisor_;
+    return metric;
+  }
   /// Returns the weight of an edge between points, their distance divided by alpha, for a compared distance.
   [[nodiscard]] double weight(double compared) const { return stretch_.weight(compared); }
   /// Returns the weight of an edge for a core distance.

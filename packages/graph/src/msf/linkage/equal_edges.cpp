@@ -14,6 +14,9 @@ EqualEdges::EqualEdges(const GatheredPoints& points, std::span<const GrownEdge> 
     : points_(points),
       axes_(points.sites->axes()),
       most_(most),
+      lists_(points.neighbours != nullptr
+                 ? points.neighbours
+                 : std::make_shared<const euclidean::CoreNeighbours>(*points.sites, points.core_distances)),
       clusters_(grown),
       id_at_(points.sites->size()),
       place_(points.sites->size()),
@@ -150,16 +153,41 @@ bool EqualEdges::choose_members(const Places& part, const Places& all, const Nes
 void EqualEdges::join(const Places& part, const Places& all, const NestedClusters::Cluster& cluster) {
   found_.clear();
   const bool from = choose_members(part, all, cluster);
-  if (members_.empty()) return;
-  group_members();
-  begin_near_members();
-  if (from) {
-    search<true>(all, cluster.height);
-  } else {
-    search<false>(part, cluster.height);
+  take_listed(from, from ? all : part, cluster.height);
+  if (!members_.empty()) {
+    group_members();
+    begin_near_members();
+    if (from) {
+      search<true>(all, cluster.height);
+    } else {
+      search<false>(part, cluster.height);
+    }
   }
   keep_first();
   if (gave_up()) found_.clear();
+}
+
+// Edges of mutual reachability distance that weigh the core distance of one end are those to the points within it.
+void EqualEdges::take_listed(bool from, const Places& among, double height) {
+  const auto& sites = *points_.sites;
+  std::size_t left = 0;
+  for (const std::uint32_t member : members_) {
+    const std::uint32_t v = order_[member];
+    const auto list = core_distance(v) == height ? lists_->of(v) : std::span<const std::uint32_t>();
+    if (list.empty()) {
+      members_[left++] = member;
+      continue;
+    }
+    steps_ += list.size();
+    for (const std::uint32_t u : list) {
+      const std::uint32_t other = position_[u];
+      if (taken(other) == from || place_[other] < among.begin || place_[other] >= among.end) continue;
+      // Of other points than those of the lists the edge may be heavier; the tree is refused in the end if it is.
+      if (sites.weight(sites.compared(sites.at(v), sites.at(u))) > height) continue;
+      found_.push_back(from ? Found{height, member, other} : Found{height, other, member});
+    }
+  }
+  members_.resize(left);
 }
 
 // One edge to each point, in the order of points.

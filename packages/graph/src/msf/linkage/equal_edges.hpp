@@ -7,6 +7,7 @@
 
 #include "merganser/msf/gathered_points.hpp"
 #include "merganser/msf/grow.hpp"
+#include "src/msf/euclidean/core_neighbours.hpp"
 #include "src/msf/euclidean/sites.hpp"
 #include "src/msf/linkage/nested_clusters.hpp"
 
@@ -18,7 +19,8 @@ namespace merganser::msf {
 /// its parts does: no edge between them is lighter. So a part is searched when its last point has been visited: either the
 /// neighbours of its points among those of the cluster that are not visited, or the reverse, whichever are fewer. The searches
 /// have the radius of the merge. They begin at the box around their points, and go through the tree of boxes for groups of them at once;
-/// at most n log2(n) points are searched from, about n where most merges add a single point.
+/// at most n log2(n) points are searched from. A point whose core distance is the height of the merge needs no search: its edges of that
+/// weight are listed beforehand. Where most merges add a single point, that is nearly all of them.
 class EqualEdges {
  public:
   /// Builds the tree of boxes over the points. Local.
@@ -117,6 +119,9 @@ class EqualEdges {
   /// Sets found_ to the edges between a part that has been visited and the rest of its cluster, which has unvisited points: to each
   /// point the lightest one, of equal ones that from the point that was visited first.
   void join(const Places& part, const Places& all, const NestedClusters::Cluster& cluster);
+  /// Appends to found_ the edges of members_ whose edges of weight `height` are listed, and removes these members. @param from  edges lead
+  /// from members_ to points that are neither visited nor settled; otherwise to members_ from the points of a part at places `among`
+  void take_listed(bool from, const Places& among, double height);
   /// Reduces found_ to the edge to each point that is lightest, of equal ones that from the point that was visited first.
   void keep_first();
   /// Halves members_ into groups of at most kLeaf points: fills groups_ and group_bounds_.
@@ -146,6 +151,7 @@ class EqualEdges {
   std::size_t axes_;
   std::uint64_t most_;                   ///< limit of steps, after which the search stops
   std::uint64_t steps_ = 0;              ///< comparisons of one axis so far
+  euclidean::NeighboursPointer lists_;   ///< edges of points that weigh their core distances
   NestedClusters clusters_;              ///< single-linkage clusters of the given tree
   std::vector<std::uint32_t> id_at_;     ///< by place in the order of Prim's algorithm on the given tree: the point
   std::vector<std::uint32_t> place_;     ///< by position: place of the point in that order

@@ -38,7 +38,7 @@ GatheredPoints gather_points(const PointSet& points, comm::Transport& transport,
 }
 
 GatheredPoints gather_points(const PointSet& points, const std::vector<double>& cores, comm::Transport& transport,
-                             double alpha) {
+                             double alpha, euclidean::NeighboursPointer neighbours) {
   euclidean::check_uniform_options({.alpha = alpha}, transport);
   const euclidean::CheckedPoints given(points, transport);
   const bool some = transport.all_reduce(static_cast<std::int64_t>(!cores.empty()), comm::Op::sum) > 0;
@@ -61,6 +61,7 @@ GatheredPoints gather_points(const PointSet& points, const std::vector<double>& 
     }
   });
   if (transport.rank() == 0) all.sites = std::move(sites);
+  if (transport.size() == 1) all.neighbours = std::move(neighbours);
   return all;
 }
 

@@ -1,0 +1,93 @@
+/// Tests of the lists of edges that weigh the core distance of a point, against all pairs.
+#include "src/msf/euclidean/core_neighbours.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "merganser/msf/gathered_points.hpp"
+#include "tests/msf/swarms.hpp"
+
+namespace {
+
+using namespace merganser;
+using namespace merganser::msf;
+using namespace merganser::test;
+
+/// Ids of the points that a list should have: those within the core distance of a point, with no greater core distance.
+std::vector<std::uint32_t> expected_list(const Swarm& swarm, const std::vector<double>& cores, std::size_t v) {
+  std::vector<std::uint32_t> list;
+  for (std::size_t u = 0; u < swarm.at.size(); ++u)
+    if (u != v && std::max(cores[u], swarm.weight(swarm.compared(v, u))) <= cores[v])
+      list.push_back(static_cast<std::uint32_t>(u));
+  return list;
+}
+
+/// Counts the points with a list, after comparing it with all pairs.
+int check_lists(const euclidean::CoreNeighbours& lists, const Swarm& swarm, const std::vector<double>& cores) {
+  int known = 0;
+  for (std::size_t v = 0; v < swarm.at.size(); ++v) {
+    const auto of = lists.of(v);
+    if (of.empty()) continue;
+    ++known;
+    std::vector<std::uint32_t> list(of.begin(), of.end());
+    std::sort(list.begin(), list.end());
+    EXPECT_EQ(list, expected_list(swarm, cores, v)) << v;
+  }
+  return known;
+}
+
+struct Known {
+  int from_tree = 0;
+  int searched = 0;
+  int all = 0;  ///< points with edges that weigh their core distance
+};
+
+/// Compares the lists that the forest finds, and those that are searched on gathered points, with all pairs.
+Known compare(const Swarm& swarm, int samples) {
+  Known known;
+  on_threads(1, [&](comm::Transport& t) {
+    Report report;
+    EuclideanOptions options;
+    options.min_samples = samples;
+    const auto points = distribute(swarm, t, 3);
+    std::vector<double> mine;
+    euclidean::NeighboursPointer lists;
+    (void)euclidean_forest(points, t, options, report, &mine, &lists);
+    const auto gathered = gather_points(points, mine, t);
+    const auto& cores = gathered.core_distances;
+    if (lists) known.from_tree = check_lists(*lists, swarm, cores);
+    known.searched = check_lists({*gathered.sites, cores}, swarm, cores);
+    for (std::size_t v = 0; v < swarm.at.size(); ++v) known.all += expected_list(swarm, cores, v).empty() ? 0 : 1;
+  });
+  return known;
+}
+
+TEST(CoreNeighboursTest, lists_have_all_edges_that_weigh_the_core_distance) {
+  std::uint64_t seed = 0;
+  for (const auto metric : {Distance::euclidean, Distance::manhattan, Distance::chebyshev})
+    for (const int dimension : {1, 2, 3, 6, 11})
+      for (const auto* shape : {"uniform", "lattice", "heaps", "equal"})
+        for (const int samples : {2, 5, 14, 20}) {
+          Swarm swarm = make_swarm(shape, dimension, 90, ++seed);
+          swarm.space.metric = metric;
+          if (dimension == 3) swarm.space.periods = {{1, 0, 1}};
+          SCOPED_TRACE(std::string(shape) + " " + distances().name(metric) + " " + std::to_string(dimension) + " " +
+                       std::to_string(samples));
+          const Known known = compare(swarm, samples);
+          if (std::string_view(shape) != "uniform") continue;
+          EXPECT_GT(known.all, 60);
+          EXPECT_EQ(known.searched, known.all);
+          EXPECT_EQ(known.from_tree, samples < 15 ? known.all : 0);
+        }
+}
+
+TEST(CoreNeighboursTest, there_are_none_of_plain_distances_in_many_dimensions_and_of_too_many_samples) {
+  EXPECT_EQ(compare(make_swarm("uniform", 3, 60, 1), 1).searched, 0);
+  EXPECT_EQ(compare(make_swarm("uniform", 19, 60, 1), 5).searched, 0);
+  const auto most = static_cast<int>(euclidean::CoreNeighbours::kMax);
+  EXPECT_EQ(compare(make_swarm("uniform", 3, 90, 1), most + 1).searched, 0);
+  EXPECT_GT(compare(make_swarm("uniform", 3, 90, 1), most).searched, 60);
+}
+
+}  // namespace
