@@ -17,6 +17,7 @@ namespace merganser::msf {
 /// Implementation of spanning trees of points; forward declarations only.
 namespace euclidean {
 class CoreNeighbours;
+/// Points within the core distances of others, which euclidean_forest() finds and grow() uses; opaque.
 using NeighboursPointer = std::shared_ptr<const CoreNeighbours>;
 }  // namespace euclidean
 
