@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "merganser/base/pinned.hpp"
+#include "merganser/msf/euclidean.hpp"
 #include "merganser/msf/forest.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/team.hpp"

@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("altair", reason="reports need the extra report")
 pytest.importorskip("vl_convert", reason="reports need the extra report")
 
+from merganser.report import figures
 from merganser.report.charts import make_charts
 from merganser.report.command import main, write_report
 from merganser.report.draw import spec_of
@@ -349,6 +350,16 @@ def test_figures_are_written_as_svg_and_pdf_at_both_widths(tmp_path, capsys):
     texts = [(tmp_path / "out" / f"time-per-unit-over-size-{column}.svg").read_text() for column in ("1col", "2col")]
     narrow, wide = (float(re.search(r'width="([\d.]+)', text).group(1)) for text in texts)
     assert narrow == pytest.approx(246, abs=12) and wide == pytest.approx(510, abs=12)
+
+
+def test_figures_show_the_numbers_of_the_charts():
+    columns = set()
+    for chart in make_charts(read_records(FRESH)[0])[0]:
+        drawn = figures._drawn(chart, 510)
+        narrow = figures._narrow(drawn, 1, 90)
+        assert narrow["datasets"] == drawn["datasets"], chart.title
+        columns |= {column for rows in drawn["datasets"].values() for row in rows for column in row}
+    assert "size" in columns  # as an option of marks is called, which figures change
 
 
 def test_the_folder_alone_is_run_without_the_rest_of_the_package(tmp_path):

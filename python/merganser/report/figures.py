@@ -32,12 +32,13 @@ def _drawn(chart: Chart, width: int) -> dict:
 
 
 def _narrow(value: object, columns: int, limit: int) -> object:
-    """Returns a part of a Vega-Lite object with legends of so many columns, names of at most `limit` points, and small marks."""
+    """Returns a part of a Vega-Lite object with legends of so many columns, names of at most `limit` points, and small marks. Rows of
+    data, which may have columns of the same names, stay as they are."""
     if isinstance(value, list):
         return [_narrow(entry, columns, limit) for entry in value]
     if not isinstance(value, dict):
         return value
-    out = {key: entry if key == "values" else _narrow(entry, columns, limit) for key, entry in value.items()}
+    out = {key: entry if key in ("values", "datasets") else _narrow(entry, columns, limit) for key, entry in value.items()}
     if "labelLimit" in out:
         out["labelLimit"] = min(out["labelLimit"], limit)
     if isinstance(out.get("size"), int):
