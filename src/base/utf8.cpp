@@ -21,4 +21,23 @@ Utf8Character first_character(std::string_view text) {
   return {code, bytes};
 }
 
+// Encodes a character in one to four bytes.
+void append_character(char32_t code, std::string& to) {
+  const auto add = [&](char32_t bits) { to += static_cast<char>(bits); };
+  const auto more = [&](int shift) { add(0x80 | (code >> shift & 0x3f)); };
+  if (code < 0x80) return add(code);
+  if (code < 0x800) {
+    add(0xc0 | code >> 6);
+    return more(0);
+  }
+  if (code < 0x10000) {
+    add(0xe0 | code >> 12);
+  } else {
+    add(0xf0 | code >> 18);
+    more(12);
+  }
+  more(6);
+  more(0);
+}
+
 }  // namespace merganser

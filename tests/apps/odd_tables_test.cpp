@@ -130,6 +130,44 @@ TEST(OddTables, entries_of_numpy_with_padding_titles_and_odd_names_are_read) {
   }
 }
 
+TEST(OddTables, names_that_numpy_writes_in_latin_1_or_with_escapes_are_read) {
+  const Folder folder;
+  std::string latin = npy(kFields + ", ('~', '<f8')", raw(0.125));  // of version 1
+  latin[latin.find('~')] = '\xe9';
+  const std::vector<std::pair<std::string, std::string>> files{
+      {latin, "\xc3\xa9"},
+      {npy(kFields + ", ('a\\xa0b', '<f8')", raw(0.125)),
+       "a\xc2\xa0"
+       "b"},
+      {npy(kFields + ", ('\\u200b', '<f8')", raw(0.125)), "\xe2\x80\x8b"},
+      {npy(kFields + ", ('\\U0001f986', '<f8')", raw(0.125)), "\xf0\x9f\xa6\x86"}};
+  for (const auto& [file, name] : files) {
+    const Arguments rules{"--attribute", name + ":mean"};
+    const Outcome first = convert(folder, "a.npy", file, "b.npy", rules);
+    ASSERT_EQ(first.code, 0) << first.text();
+    for (const char* other : {"c.vtu", "c.npz"}) {
+      const Outcome o = run(Arguments{"convert", folder.file("b.npy"), folder.file(other)} + rules);
+      EXPECT_EQ(o.digest(), first.digest()) << o.text();
+    }
+    EXPECT_TRUE(says(read_bytes(folder.file("c.vtu")), "Name=\"" + name + "\"")) << name;
+  }
+  for (const char* bad : {"\\ud800", "\\x8", "\\U00110000", "\\q"}) {
+    const Outcome o = convert(folder, "a.npy", npy(kFields + ", ('" + bad + "', '<f8')", raw(0.125)), "b.npz");
+    EXPECT_EQ(o.code, 3) << bad << o.text();
+  }
+}
+
+TEST(OddTables, names_that_are_not_utf8_are_not_written_where_others_could_not_read_them) {
+  const Folder folder;
+  for (const char* name : {"\xe9", "\xed\xa0\x80", "\xe0\x80\x80", "\xf4\x90\x80\x80"})
+    for (const char* output : {"b.vtu", "b.npy", "b.npz"}) {
+      const Outcome o = convert(folder, "a.csv", kFirstLine + "," + name + "\n0.5,1,1,1e-3,2\n", output,
+                                {"--attribute", std::string(name) + ":mean"});
+      EXPECT_EQ(o.code, 3) << output << o.text();
+      EXPECT_TRUE(says(o, "allowed: names in UTF-8")) << o.text();
+    }
+}
+
 TEST(OddTables, entries_of_numpy_of_types_that_are_not_read_are_named_and_dropped) {
   const Folder folder;
   const std::string flags =

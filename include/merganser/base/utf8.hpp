@@ -1,6 +1,7 @@
 #pragma once
-/// Decoding of UTF-8 that validates its input, since names of files may be any bytes.
+/// Decoding of UTF-8 that validates its input, since names of files may be any bytes, and encoding.
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include "merganser/base/language.hpp"
@@ -16,5 +17,8 @@ struct Utf8Character {
 /// Decodes the first character of a text, which must not be empty. Overlong forms, surrogates and code points beyond U+10FFFF are
 /// invalid.
 [[nodiscard]] Utf8Character first_character(std::string_view text);
+
+/// Appends a character to a UTF-8 text. @param code  Unicode code point, at most U+10FFFF and no surrogate
+void append_character(char32_t code, std::string& to);
 
 }  // namespace merganser

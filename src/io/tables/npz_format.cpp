@@ -6,6 +6,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/text.hpp"
+#include "merganser/base/utf8.hpp"
 
 namespace merganser::io {
 namespace {
@@ -109,20 +110,10 @@ std::string npy_type(FileType type) {
 }
 
 void check_utf8(std::string_view name) {
-  const std::size_t size = name.size();
-  for (std::size_t i = 0; i < size;) {
-    const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(name[k]); };
-    const unsigned char lead = byte(i);
-    const std::size_t more = lead < 0x80                   ? 0
-                             : lead >= 0xc2 && lead < 0xe0 ? 1
-                             : (lead & 0xf0) == 0xe0       ? 2
-                             : lead >= 0xf0 && lead < 0xf5 ? 3
-                                                           : size;
-    bool whole = more < size - i;
-    for (std::size_t k = 1; whole && k <= more; ++k) whole = (byte(i + k) & 0xc0) == 0x80;
-    if (!whole)
-      throw InputError("cannot write the name \"" + std::string(name) + "\" for NumPy; allowed: names in UTF-8");
-    i += more + 1;
+  for (std::string_view rest = name; !rest.empty();) {
+    const std::size_t bytes = first_character(rest).bytes;
+    if (bytes == 0) throw InputError("cannot write the name \"" + std::string(name) + "\"; allowed: names in UTF-8");
+    rest.remove_prefix(bytes);
   }
 }
 
@@ -142,6 +133,17 @@ std::string npy_array_head(const std::string& type, const std::string& shape) {
   return head + text;
 }
 
+namespace {
+
+/// Returns a text in Latin-1 as UTF-8.
+std::string from_latin1(std::string_view text) {
+  std::string out;
+  for (const char c : text) append_character(static_cast<unsigned char>(c), out);
+  return out;
+}
+
+}  // namespace
+
 std::optional<ArrayHead> parse_array_head(std::string_view begin) {
   if (begin.size() < 12 || !begin.starts_with("\x93NUMPY")) return std::nullopt;
   if (begin[6] < 1 || begin[6] > 3) return std::nullopt;
@@ -159,6 +161,7 @@ std::optional<ArrayHead> parse_array_head(std::string_view begin) {
     if (length == std::string_view::npos) return std::nullopt;
     head.type = std::string(type.substr(0, length));
     text = type.substr(length);  // fields may be called as the keys that follow
+    if (begin[6] < 3) head.type = from_latin1(head.type);
   } else {
     head.type = std::string(type.substr(1, type.find('\'', 1) - 1));
   }

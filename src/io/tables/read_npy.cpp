@@ -1,7 +1,9 @@
 // Reads the description of an NPY file: one array of NumPy's, whose entries have a field for each column.
+#include <charconv>
 #include <fstream>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/utf8.hpp"
 #include "src/io/tables/npz_format.hpp"
 #include "src/io/tables/tables.hpp"
 
@@ -28,7 +30,8 @@ class TypeText {
     rest_.remove_prefix(what.size());
     return true;
   }
-  /// Reads a text in quotation marks of either kind. @return false if there is none, or one with escapes other than \\, \' and \"
+  /// Reads a text in quotation marks of either kind, with the escapes that Python's repr() writes. @return false if there is none, or one
+  /// with other escapes
   bool word(std::string& to) {
     const bool single = skip("'");
     if (!single && !skip("\"")) return false;
@@ -39,11 +42,11 @@ class TypeText {
         rest_.remove_prefix(i + 1);
         return true;
       }
-      if (c == '\\') {
-        c = ++i < rest_.size() ? rest_[i] : '\0';
-        if (c != '\\' && c != '\'' && c != '"') return false;
+      if (c != '\\') {
+        to += c;
+      } else if (!escape(++i, to)) {
+        return false;
       }
-      to += c;
     }
     return false;
   }
@@ -59,6 +62,29 @@ class TypeText {
   }
 
  private:
+  /// Reads what follows a backslash, up to position `at` in the rest, which is left at its last character. @return false if it is not known
+  bool escape(std::size_t& at, std::string& to) {
+    const char kind = at < rest_.size() ? rest_[at] : '\0';
+    if (kind == '\\' || kind == '\'' || kind == '"') {
+      to += kind;
+      return true;
+    }
+    if (kind == 'n' || kind == 'r' || kind == 't') {
+      to += kind == 'n' ? '\n' : kind == 'r' ? '\r' : '\t';
+      return true;
+    }
+    const std::size_t digits = kind == 'x' ? 2 : kind == 'u' ? 4 : kind == 'U' ? 8 : 0;
+    if (digits == 0 || rest_.size() - at <= digits) return false;
+    std::uint32_t character = 0;
+    const char* const begin = rest_.data() + at + 1;
+    const auto read = std::from_chars(begin, begin + digits, character, 16);
+    if (read.ec != std::errc() || read.ptr != begin + digits || character > 0x10ffff) return false;
+    if (character >= 0xd800 && character < 0xe000) return false;  // half a character of UTF-16
+    append_character(character, to);
+    at += digits;
+    return true;
+  }
+
   std::string_view rest_;
 };
 

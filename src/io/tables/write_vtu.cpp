@@ -9,14 +9,16 @@
 #include "src/io/particles/hdf_rows.hpp"
 #include "src/io/particles/point_arrays.hpp"
 #include "src/io/particles/vtkhdf_names.hpp"
+#include "src/io/tables/npz_format.hpp"
 #include "src/io/tables/tables.hpp"
 #include "src/io/tables/vtu_types.hpp"
 
 namespace merganser::io {
 namespace {
 
-/// Returns a name as the value of an XML attribute.
+/// Returns a name as the value of an XML attribute. @throws InputError for a name that is not UTF-8
 std::string escaped(const std::string& text) {
+  check_utf8(text);
   std::string out;
   for (const char c : text) {
     if (c == '&')

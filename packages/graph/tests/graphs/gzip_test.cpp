@@ -75,7 +75,7 @@ TEST(GzipGraphs, errors_tell_the_line_and_spoiled_data_is_refused) {
   for (const int ranks : {1, 2, 3}) {
     write_gzip(path, text);
     EXPECT_EQ(error(ranks),
-              path + ": line 100000: column 2: vertex \"x\"; allowed: 0 to below 2^63, or names with --names")
+              path + ": line 100000: column 2: vertex \"x\"; allowed: 0 to below 2^63, or names (--names of msf, linkage and graph convert, names=True in Python)")
         << ranks;
     std::string bytes;
     {

@@ -105,6 +105,11 @@ std::string heaviest_text(const comm::TrafficMatrix& traffic, std::size_t most) 
   return table.text();
 }
 
+/// Prints what the traffic lacks, and how the traced program ended, a line each.
+void print_notes(const Extracted& e, std::ostream& out) {
+  for (const auto& note : e.notes) out << "note: " << note << '\n';
+}
+
 /// Prints the report of topo extract: source and sums of the traffic, its process graph, heaviest arcs, notes.
 void print(const Extracted& e, const graphs::ProcessGraph& graph, const TopoExtractOptions& o) {
   auto& out = std::cout;
@@ -121,7 +126,7 @@ void print(const Extracted& e, const graphs::ProcessGraph& graph, const TopoExtr
   out << graph_text(graph);
   if (const std::string table = heaviest_text(traffic, static_cast<std::size_t>(o.arcs)); !table.empty())
     out << '\n' << table;
-  for (const auto& note : e.notes) out << "note: " << note << '\n';
+  print_notes(e, out);
 }
 
 /// Returns the path of the tracing library libmerganser-trace.so: that in the variable MERGANSER_TRACE_LIBRARY, else where it was
@@ -178,7 +183,7 @@ int extract(TopoExtractOptions& o, const OptionTable& table, const std::optional
   int code = 0;
   Extracted e;
   if (o.from.empty()) {
-    PrivateFolder folder(trace_folder(o.output.empty() ? o.json : o.output));
+    PrivateFolder folder(trace_folder(o.output.empty() || o.output == "-" ? o.json : o.output));
     code = run_traced(o.ranks, o.words, folder, !can_print_report(table));
     const std::string ended = o.words[0] + (code == 0 ? " ended" : fmt::format(" ended with code {}", code));
     if (fs::is_empty(folder.path())) {
@@ -198,7 +203,11 @@ int extract(TopoExtractOptions& o, const OptionTable& table, const std::optional
     e = extract_traffic(o.from, phase);
   }
   const graphs::ProcessGraph graph = topology::process_graph_of(e.traffic);
-  if (can_print_report(table)) print(e, graph, o);
+  if (can_print_report(table)) {
+    print(e, graph, o);
+  } else {
+    print_notes(e, std::cerr);
+  }
   if (wants_traffic(o.output)) {
     write_text_file(o.output, json_text(traffic_json(e.traffic)) + '\n');
   } else if (!o.output.empty()) {

@@ -94,8 +94,8 @@ TailGroups tail_groups(const TopoTail& o, int ranks) {
     if (!std::binary_search(groups.aggressors.begin(), groups.aggressors.end(), r)) groups.victims.push_back(r);
   if (groups.victims.size() >= 2 && groups.aggressors.size() >= 2) return groups;
   if (o.aggressor_ranks.empty())
-    throw UsageError(
-        fmt::format("topo tail: --ranks {}; allowed: 4 and more, for two victims and two aggressors", ranks));
+    throw UsageError(fmt::format("topo tail: {} {}; allowed: 4 and more, for two victims and two aggressors",
+                                 comm::launched() ? "-n of the launcher is" : "--ranks", ranks));
   throw UsageError(fmt::format(
       "--aggressor-ranks: {} of {} ranks; allowed: two and more, with two and more ranks left as victims (--ranks)",
       groups.aggressors.size(), ranks));

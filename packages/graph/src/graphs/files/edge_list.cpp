@@ -218,7 +218,9 @@ class EdgeListParser {
       text_.fail(piece, at,
                  "column " + std::to_string(column) + ": vertex " + quote(word) +
                      "; allowed: " + std::to_string(first_) + " to below 2^63" +
-                     (is_number || first_ != 0 ? "" : ", or names with --names"));
+                     (is_number || first_ != 0
+                          ? ""
+                          : ", or names (--names of msf, linkage and graph convert, names=True in Python)"));
     if (preface_.vertices_known && value >= preface_.vertices) {
       text_.fail(piece, at,
                  "column " + std::to_string(column) + ": vertex " + quote(word) + "; allowed: below " +
