@@ -79,10 +79,9 @@ void gather_fitted_points(PointSearch& task, bool here, comm::Transport& transpo
   interrupt.watch(report);
   const RowRange share = local_rows(task.points.shape(0), here, transport);
   const auto set = select_points(task.points, task.ids, task.space, share);
-  auto gathered = task.tree
-                      ? msf::gather_points(set, share_of(task.tree->cores(), share), transport, task.options.alpha,
-                                           transport.size() == 1 ? task.tree->take_neighbours() : nullptr)
-                      : msf::gather_points(set, transport, task.options, report);
+  auto gathered = task.tree ? msf::gather_points(set, share_of(task.tree->cores(), share), transport, task.options,
+                                                 transport.size() == 1 ? task.tree->take_neighbours() : nullptr)
+                            : msf::gather_points(set, transport, task.options, report);
   if (transport.rank() == 0 || !here) task.gathered = std::move(gathered);
 }
 

@@ -146,7 +146,7 @@ TEST(OddTables, names_that_numpy_writes_in_latin_1_or_with_escapes_are_read) {
     const Outcome first = convert(folder, "a.npy", file, "b.npy", rules);
     ASSERT_EQ(first.code, 0) << first.text();
     for (const char* other : {"c.vtu", "c.npz"}) {
-      const Outcome o = run(Arguments{"convert", folder.file("b.npy"), folder.file(other)} + rules);
+      const Outcome o = run(Arguments{"convert", folder.file("b.npy"), folder.file(other)} + kBox + rules);
       EXPECT_EQ(o.digest(), first.digest()) << o.text();
     }
     EXPECT_TRUE(says(read_bytes(folder.file("c.vtu")), "Name=\"" + name + "\"")) << name;

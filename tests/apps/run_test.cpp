@@ -110,7 +110,8 @@ std::set<pid_t> family(pid_t root) {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     std::ifstream in(entry.path() / "stat");
-    const std::string stat{std::istreambuf_iterator<char>(in), {}};
+    std::string stat;  // empty of a process that has ended since: a stream, unlike its iterators, does not throw
+    std::getline(in, stat, '\0');
     const auto end = stat.rfind(')');
     char state = 0;
     pid_t parent = 0;

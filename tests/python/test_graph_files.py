@@ -163,7 +163,7 @@ def test_weights_of_points_are_distances_and_of_others_as_asked():
     (lambda p: merganser.generate_graph("path:3", weights="heavy"), merganser.UsageError, ".*heavy"),
     (lambda p: merganser.generate_graph("path:3", weights="euclidean"), merganser.UsageError, ".*euclidean"),
     (lambda p: merganser.generate_graph("path:3", seed=-1), merganser.UsageError,
-     "seed: -1; allowed: from 0 to 9223372036854775808"),
+     "seed: -1; allowed: from 0 to 9223372036854775807"),
     (lambda p: merganser.generate_graph("path:3", seed=1.0), TypeError, "seed: a float; allowed: a whole number"),
     (lambda p: merganser.generate_graph("path:3", model="p2p"), merganser.UsageError, "model: 'p2p'"),
     (lambda p: merganser.generate_graph("path:x"), merganser.UsageError, ".*path:x"),

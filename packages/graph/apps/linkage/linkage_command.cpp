@@ -220,7 +220,7 @@ class LinkageRun {
       const bool gathers = is_sequential() && options.min_samples > 1;
       forest_ = msf::euclidean_forest(set_.points, t_, options, report_, gathers ? &cores : nullptr,
                                       gathers ? &neighbours : nullptr);
-      if (is_sequential()) gathered_ = msf::gather_points(set_.points, cores, t_, o_.alpha, std::move(neighbours));
+      if (is_sequential()) gathered_ = msf::gather_points(set_.points, cores, t_, options, std::move(neighbours));
       set_.points.coordinates = std::vector<double>();  // {} would keep the memory
     });
   }

@@ -145,7 +145,7 @@ TEST(AlphaTest, edges_of_equal_weight_come_in_the_order_of_prims_algorithm_on_al
               const auto points = distribute(swarm, t, seed);
               std::vector<double> cores;
               const auto forest = gather_forest(msf::euclidean_forest(points, t, options, report, &cores), t);
-              const auto kept = msf::gather_points(points, cores, t, alpha);
+              const auto kept = msf::gather_points(points, cores, t, options);
               const auto found = msf::gather_points(points, t, options, report);
               if (t.rank() != 0) return;
               const auto growth = msf::grow(forest, kept);
@@ -173,7 +173,7 @@ TEST(AlphaTest, other_values_than_powers_of_two_find_all_edges_of_equal_weight) 
           const auto points = distribute(swarm, t, seed);
           std::vector<double> cores;
           const auto forest = gather_forest(msf::euclidean_forest(points, t, options, report, &cores), t);
-          const auto all = msf::gather_points(points, cores, t, alpha);
+          const auto all = msf::gather_points(points, cores, t, options);
           if (t.rank() != 0) return;
           const auto growth = msf::grow(forest, all);
           EXPECT_TRUE(growth.exact);
@@ -202,7 +202,7 @@ TEST(AlphaTest, values_out_of_range_and_core_distances_beyond_the_sphere_are_ref
         EXPECT_THROW((void)msf::euclidean_forest(points, t, options, report), UsageError) << alpha;
         EXPECT_THROW((void)msf::prim(points, t, 1, alpha), UsageError) << alpha;
         EXPECT_THROW((void)msf::gather_points(points, t, options, report), UsageError) << alpha;
-        EXPECT_THROW((void)msf::gather_points(points, std::vector<double>{}, t, alpha), UsageError) << alpha;
+        EXPECT_THROW((void)msf::gather_points(points, std::vector<double>{}, t, options), UsageError) << alpha;
       }
       Swarm far{"poles", {}, {{1.5, 0}, {-1.5, 0}, {1.4, 1}}};
       far.space.dimension = 2;
@@ -222,7 +222,7 @@ TEST(AlphaTest, values_out_of_range_and_core_distances_beyond_the_sphere_are_ref
         const auto points = distribute(swarm, t, 1);
         EXPECT_THROW((void)msf::euclidean_forest(points, t, options, report), Error);
         EXPECT_THROW((void)msf::prim(points, t, 1, options.alpha), Error);
-        EXPECT_THROW((void)msf::gather_points(points, std::vector<double>{}, t, options.alpha), Error);
+        EXPECT_THROW((void)msf::gather_points(points, std::vector<double>{}, t, options), Error);
       }
     });
 }

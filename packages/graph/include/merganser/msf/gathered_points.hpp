@@ -17,6 +17,7 @@ class Sites;
 struct GatheredPoints {
   std::shared_ptr<const euclidean::Sites> sites;  ///< coordinates by id, as they are compared; null: no points here
   std::vector<double> core_distances;  ///< by id of the point, as weights have them; empty: weights are plain distances
+  int min_samples = 1;                 ///< of the core distances
   euclidean::NeighboursPointer
       neighbours;  ///< those within the core distances, as the tree has them; null: grow() searches them
 
@@ -34,13 +35,14 @@ struct GatheredPoints {
 
 /// Gathers the points of a forest on rank 0 with core distances that are known already. Collective.
 /// @param cores  core distances of this rank's points, as euclidean_forest() gives them; on all ranks empty for plain distances
-/// @param alpha  EuclideanOptions::alpha of the forest
+/// @param options  as those of euclidean_forest() that made the forest
 /// @param neighbours  as euclidean_forest() gives them for the same points; null: grow() searches them
 /// @throws InputError on every rank for another number of core distances than of points, and for core distances that alpha multiplies
-/// out of range (beyond pi on a sphere); UsageError for an alpha out of range, or not the same on all ranks
+/// out of range (beyond pi on a sphere), and for neighbours of another number of points; UsageError for options out of range, or not the same
+/// on all ranks
 /// Cost: as above, without that of core_distances()
 [[nodiscard]] GatheredPoints gather_points(const PointSet& points, const std::vector<double>& cores,
-                                           comm::Transport& transport, double alpha = 1,
+                                           comm::Transport& transport, const EuclideanOptions& options = {},
                                            euclidean::NeighboursPointer neighbours = nullptr);
 
 }  // namespace merganser::msf

@@ -141,7 +141,7 @@ msf::GatheredPoints gather_again(const ForestObject& object, const msf::PointSet
   const KeptCores& kept = object.kept;
   const bool as_kept = kept.cores.size() == count && std::ranges::equal(kept.ids, points.ids);
   const std::int64_t others = transport.all_reduce(static_cast<std::int64_t>(!as_kept), comm::Op::sum);
-  if (how.min_samples == 1 || others == 0) return msf::gather_points(points, kept.cores, transport, how.alpha);
+  if (how.min_samples == 1 || others == 0) return msf::gather_points(points, kept.cores, transport, how);
   msf::Report report;
   return msf::gather_points(points, transport, how, report);
 }

@@ -8,24 +8,6 @@
 namespace merganser::msf::euclidean {
 namespace {
 
-/// Returns how many other points at least one of some points has within its core distance, about min_samples - 1; 0 if none of
-/// them has a core distance above 0.
-std::uint32_t points_within_core(const Sites& sites, std::span<const double> cores) {
-  constexpr std::size_t kSample = 8;
-  const std::size_t n = sites.size();
-  std::uint32_t least = 0;
-  for (std::size_t s = 0; s < kSample; ++s) {
-    const std::size_t v = s * n / kSample;
-    if (!(cores[v] > 0)) continue;
-    const double most = sites.compared_above(cores[v]);
-    std::uint32_t within = 0;
-    for (std::size_t u = 0; u < n; ++u)
-      if (u != v && sites.compared(sites.at(v), sites.at(u)) <= most) ++within;
-    least = least == 0 ? within : std::min(least, within);
-  }
-  return least;
-}
-
 /// Returns which points of a tree represent several equal points, by point: 1: it does.
 template <std::size_t D>
 std::vector<std::uint8_t> mark_folded(const PointTree<D>& tree) {
@@ -51,7 +33,8 @@ void CoreNeighbours::add(const PointTree<D>& tree, std::uint32_t v, std::span<co
   if (near.back() != kNone && !(tree.distance2(v, near.back()) > measure.compared_above(core))) return;
   const std::size_t begin = entries_.size();
   for (const std::uint32_t u : near) {
-    if (u == kNone || measure.weight(tree.distance2(v, u)) > core) break;
+    if (u == kNone) break;
+    if (measure.weight(tree.distance2(v, u)) > core) continue;
     if (folded[u] != 0) return entries_.resize(begin);
     if (core_of(u) <= core) entries_.push_back(static_cast<std::uint32_t>(tree.id(u)));
   }
@@ -61,27 +44,24 @@ void CoreNeighbours::add(const PointTree<D>& tree, std::uint32_t v, std::span<co
 
 template <std::size_t D>
 CoreNeighbours::CoreNeighbours(const PointTree<D>& tree, const NearPoints& near, std::span<const double> cores,
-                               std::uint64_t total) {
-  static_assert(NearPoints::kMax <= kMax);
-  if (near.keep == 0) return;
+                               std::uint32_t min_samples, std::uint64_t total) {
   resize(total);
   if (count_.empty()) return;
   const auto folded = mark_folded(tree);
   const std::span<const std::uint32_t> all(near.point);
   const auto core_of = [&](std::uint32_t v) { return tree.metric().weight(cores[v]); };
   for (std::uint32_t v = 0; v < tree.size(); ++v)
-    add(tree, v, all.subspan(std::size_t{v} * near.keep, near.keep), core_of, folded, tree.metric());
+    add(tree, v, all.subspan(std::size_t{v} * near.keep, min_samples), core_of, folded, tree.metric());
 }
 
-CoreNeighbours::CoreNeighbours(const Sites& sites, std::span<const double> cores) {
-  if (cores.empty() || sites.axes() > kMaxAxes) return;
-  // One more than are within the core distance tells that there are no others. With equal distances there may be more.
-  constexpr std::uint32_t kMore = 1;
-  const std::uint32_t within = points_within_core(sites, cores);
-  if (within == 0 || within + kMore > kMax) return;
+CoreNeighbours::CoreNeighbours(const Sites& sites, std::span<const double> cores, int min_samples) {
+  if (cores.empty() || min_samples < 2 || min_samples > static_cast<int>(kMax) || sites.axes() < kMinAxes ||
+      sites.axes() > kMaxAxes)
+    return;
   resize(sites.size());
   if (count_.empty()) return;
-  with_axes(sites.axes(), [&](auto axes) { search<axes.value>(sites, cores, within + kMore); });
+  with_axes(sites.axes(),
+            [&](auto axes) { search<axes.value>(sites, cores, static_cast<std::uint32_t>(min_samples)); });
 }
 
 template <std::size_t D>
@@ -91,8 +71,8 @@ void CoreNeighbours::search(const Sites& sites, std::span<const double> cores, s
     items[i] = {{}, i};
     std::copy_n(sites.at(i), sites.axes(), items[i].at.begin());
   }
-  // More than `keep` equal points would make the search quadratic. One of them stands for all, and lists with it are not known.
-  const PointTree<D> tree(items, sites.metric<D>(), leaf_capacity({}, D), keep + 1);
+  // Many equal points would make the search quadratic. One of them stands for all, and lists with it are not known.
+  const PointTree<D> tree(items, sites.metric<D>(), leaf_capacity({}, D), keep);
   release_memory(items);
   const auto folded = mark_folded(tree);
   const auto core_of = [&](std::uint32_t v) { return cores[tree.id(v)]; };
@@ -107,8 +87,9 @@ void CoreNeighbours::search(const Sites& sites, std::span<const double> cores, s
   });
 }
 
-#define MERGANSER_LISTS(NAME, D) \
-  template CoreNeighbours::NAME(const PointTree<D>&, const NearPoints&, std::span<const double>, std::uint64_t);
+#define MERGANSER_LISTS(NAME, D)                                                                                \
+  template CoreNeighbours::NAME(const PointTree<D>&, const NearPoints&, std::span<const double>, std::uint32_t, \
+                                std::uint64_t);
 MERGANSER_FOR_AXES(MERGANSER_LISTS, CoreNeighbours)
 
 }  // namespace merganser::msf::euclidean

@@ -15,20 +15,26 @@ namespace merganser::msf::euclidean {
 class CoreNeighbours {
  public:
   static constexpr std::uint32_t kMax = 32;  ///< most nearest points per point that are searched
+  /// Fewest axes with lists: with fewer the search that they replace takes little time, and they take memory.
+  static constexpr std::size_t kMinAxes = 4;
 
   /// Selects the lists from nearest points that are known. Local.
   /// @param tree   all points
-  /// @param near   nearest points of each; those whose lists do not reach beyond the core distance remain without a list
+  /// @param near   nearest points of each, at least min_samples, from 2 to kMax
   /// @param cores  squared core distances, by point of the tree
   template <std::size_t D>
-  CoreNeighbours(const PointTree<D>& tree, const NearPoints& near, std::span<const double> cores, std::uint64_t total);
-  /// Searches the nearest points of all points, and selects the lists. Local. All are empty without core distances, in more than
-  /// kMaxAxes dimensions, and where more than kMax points are within the core distances.
+  CoreNeighbours(const PointTree<D>& tree, const NearPoints& near, std::span<const double> cores,
+                 std::uint32_t min_samples, std::uint64_t total);
+  /// Searches the nearest points of all points, and selects the same lists. Local. All are empty without core distances, in fewer than
+  /// kMinAxes or more than kMaxAxes dimensions, and with min_samples below 2 or above kMax.
   /// @param cores  core distances as weights have them, by id; empty: plain distances
   /// Cost: that of core distances, with a tree of boxes meanwhile
-  CoreNeighbours(const Sites& sites, std::span<const double> cores);
+  CoreNeighbours(const Sites& sites, std::span<const double> cores, int min_samples);
 
-  /// Returns the list of point v, by id, without an order. Empty: it is not known, since equal points or equal distances make it longer.
+  /// Returns the number of points.
+  [[nodiscard]] std::size_t size() const { return count_.size(); }
+  /// Returns the list of point v, by id, without an order. Empty: it is not known, where equal points or equal distances make it longer than
+  /// min_samples - 1; which those are does not depend on the number of ranks.
   [[nodiscard]] std::span<const std::uint32_t> of(std::uint64_t v) const {
     return count_.empty() ? std::span<const std::uint32_t>()
                           : std::span<const std::uint32_t>(entries_).subspan(begin_[v], count_[v]);

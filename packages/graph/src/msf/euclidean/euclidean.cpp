@@ -157,8 +157,11 @@ Forest compute_forest(const CheckedPoints& given, comm::Transport& transport, co
                       Report& report, std::vector<double>* cores, NeighboursPointer* neighbours) {
   PreparedPoints<D> ground = prepare_points<D>(given, transport, options, {cores != nullptr, true}, report);
   if (cores != nullptr) *cores = return_cores(ground.distributed, ground.tree, ground.core, transport);
-  if (neighbours != nullptr && transport.size() == 1 && options.alpha == 1 && ground.near.keep > 0)
-    *neighbours = std::make_shared<const CoreNeighbours>(ground.tree, ground.near, ground.core, given.total());
+  // A list needs one point more than are within the core distance.
+  const auto samples = static_cast<std::uint32_t>(options.min_samples);
+  if (neighbours != nullptr && transport.size() == 1 && options.alpha == 1 && samples > 1 &&
+      given.axes() >= CoreNeighbours::kMinAxes && ground.near.keep >= samples)
+    *neighbours = std::make_shared<const CoreNeighbours>(ground.tree, ground.near, ground.core, samples, given.total());
   const Stretch stretch = given.stretch(options.alpha);
   stretch.stretch(ground.core, transport);
   BoruvkaState<D> state;
@@ -217,6 +220,7 @@ void check_uniform_options(const EuclideanOptions& options, comm::Transport& tra
 // Entry of spanning trees of points: a tree of boxes for few axes, comparison of all pairs for many.
 Forest euclidean_forest(const PointSet& points, comm::Transport& transport, const EuclideanOptions& options,
                         Report& report, std::vector<double>* cores, euclidean::NeighboursPointer* neighbours) {
+  if (neighbours != nullptr) *neighbours = nullptr;
   euclidean::check_uniform_options(options, transport);
   const euclidean::CheckedPoints given(points, transport);
   euclidean::check_samples(options, given.total());

@@ -14,9 +14,9 @@ EqualEdges::EqualEdges(const GatheredPoints& points, std::span<const GrownEdge> 
     : points_(points),
       axes_(points.sites->axes()),
       most_(most),
-      lists_(points.neighbours != nullptr
-                 ? points.neighbours
-                 : std::make_shared<const euclidean::CoreNeighbours>(*points.sites, points.core_distances)),
+      lists_(points.neighbours != nullptr ? points.neighbours
+                                          : std::make_shared<const euclidean::CoreNeighbours>(
+                                                *points.sites, points.core_distances, points.min_samples)),
       clusters_(grown),
       id_at_(points.sites->size()),
       place_(points.sites->size()),

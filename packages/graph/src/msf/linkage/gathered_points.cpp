@@ -6,7 +6,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/comm/collectives.hpp"
-#include "src/msf/euclidean/sites.hpp"
+#include "src/msf/euclidean/core_neighbours.hpp"
 
 namespace merganser::msf {
 namespace {
@@ -34,33 +34,37 @@ GatheredPoints gather_points(const PointSet& points, comm::Transport& transport,
                              Report& report) {
   std::vector<double> cores;
   if (options.min_samples > 1) cores = core_distances(points, options.min_samples, transport, options, report);
-  return gather_points(points, cores, transport, options.alpha);
+  return gather_points(points, cores, transport, options);
 }
 
 GatheredPoints gather_points(const PointSet& points, const std::vector<double>& cores, comm::Transport& transport,
-                             double alpha, euclidean::NeighboursPointer neighbours) {
-  euclidean::check_uniform_options({.alpha = alpha}, transport);
+                             const EuclideanOptions& options, euclidean::NeighboursPointer neighbours) {
+  euclidean::check_uniform_options(options, transport);
   const euclidean::CheckedPoints given(points, transport);
   const bool some = transport.all_reduce(static_cast<std::int64_t>(!cores.empty()), comm::Op::sum) > 0;
   comm::agree(transport, [&] {
     if (some && cores.size() != given.size())
       throw InputError("gather: " + std::to_string(cores.size()) + " core distances of " +
                        std::to_string(given.size()) + " points; allowed: one for each");
+    if (neighbours != nullptr && neighbours->size() != given.total())
+      throw InputError("gather: neighbours of " + std::to_string(neighbours->size()) + " points; allowed: of the " +
+                       std::to_string(given.total()) + " points of the forest");
   });
   GatheredPoints all;
-  auto sites = std::make_shared<const euclidean::Sites>(given, transport, alpha);
+  auto sites = std::make_shared<const euclidean::Sites>(given, transport, options.alpha);
   if (some) all.core_distances = gather_by_id(given, cores, transport);
   comm::agree(transport, [&] {
-    if (alpha == 1) return;
+    if (options.alpha == 1) return;
     for (double& core : all.core_distances) {
       const double weight = sites->weight_of_core(core);
       if (!(weight < std::numeric_limits<double>::infinity()))  // not a number beyond pi on a sphere
-        throw InputError("gather: alpha " + number_text(alpha) + " times a core distance of " + number_text(core) +
-                         "; allowed: a product in the range of distances, on a sphere up to pi");
+        throw InputError("gather: alpha " + number_text(options.alpha) + " times a core distance of " +
+                         number_text(core) + "; allowed: a product in the range of distances, on a sphere up to pi");
       core = weight;
     }
   });
   if (transport.rank() == 0) all.sites = std::move(sites);
+  all.min_samples = options.min_samples;
   if (transport.size() == 1) all.neighbours = std::move(neighbours);
   return all;
 }

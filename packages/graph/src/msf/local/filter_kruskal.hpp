@@ -211,9 +211,10 @@ class FilterKruskal {
     if (count <= 2 * kSample) return batches_.push_back({});
     const auto ranks = static_cast<std::size_t>(ranks_.size());
     // Filters between batches pass over all vertices, at about a thirtieth of the cost of sorting and joining as many edges.
-    const std::vector<std::size_t> parts = wanted < std::max(kManyEdges, static_cast<std::size_t>(vertices_ / 4))
-                                               ? std::vector<std::size_t>{0, 8}
-                                               : std::vector<std::size_t>{0, 1, 2, 4, 8};
+    // Every rank sorts the sample for the smallest of them, about 2,048 edges for each rank: at most an eighth of the light edges.
+    const std::size_t many = std::max({kManyEdges, kManyEdges / 4 * ranks, static_cast<std::size_t>(vertices_ / 4)});
+    const std::vector<std::size_t> parts =
+        wanted < many ? std::vector<std::size_t>{0, 8} : std::vector<std::size_t>{0, 1, 2, 4, 8};
     // At least 32 edges of the sample for a rank's range of the smallest batch, so that ranges differ by a fifth.
     const std::size_t size = ranks == 1 ? kSample : std::max(kSample, 32 * ranks * (count / wanted) * 8 / parts[1]);
     std::vector<Edge> sample;
