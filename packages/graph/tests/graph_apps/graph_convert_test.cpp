@@ -126,7 +126,10 @@ TEST(GraphConvert, misuse_and_bad_input_are_one_line_each) {
       {{"--gen", "path:3", folder.file("x.foo")}, 2, "no extension that tells a format"},
       {{"--gen", "path:3", "--to", "binary"}, 2, "--to without OUT"},
       {{"nothing.txt"}, 3, "cannot read nothing.txt"},
-      {{folder.file("a.txt")}, 3, "line 2: column 2: vertex \"x\"; allowed: 0 to below 2^63, or names (--names of msf, linkage and graph convert, names=True in Python)"},
+      {{folder.file("a.txt")},
+       3,
+       "line 2: column 2: vertex \"x\"; allowed: 0 to below 2^63, or names (--names of msf, linkage and graph convert, "
+       "names=True in Python)"},
       {{folder.file("a.txt"), "--format", "gexf"}, 2, "format \"gexf\"; allowed: edge-list"},
       {{"--gen", "path:3", folder.file("no/folder.mgr")}, 3, "no/folder.mgr"},
   };

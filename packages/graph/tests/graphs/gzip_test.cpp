@@ -74,8 +74,9 @@ TEST(GzipGraphs, errors_tell_the_line_and_spoiled_data_is_refused) {
   for (int line = 1; line <= 300000; ++line) text += line % 100000 == 0 ? "0 x\n" : "0 1000000\n";
   for (const int ranks : {1, 2, 3}) {
     write_gzip(path, text);
-    EXPECT_EQ(error(ranks),
-              path + ": line 100000: column 2: vertex \"x\"; allowed: 0 to below 2^63, or names (--names of msf, linkage and graph convert, names=True in Python)")
+    EXPECT_EQ(error(ranks), path +
+                                ": line 100000: column 2: vertex \"x\"; allowed: 0 to below 2^63, or names (--names of "
+                                "msf, linkage and graph convert, names=True in Python)")
         << ranks;
     std::string bytes;
     {
