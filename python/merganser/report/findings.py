@@ -201,7 +201,7 @@ def _advice(records: list[Record]) -> Iterator[str]:
                 if group.get("advice") and probability is not None:
                     ties = group.get("near_ties") or []
                     rest = f"; near ties: {', '.join(map(str, ties))}" if ties else ""
-                    yield (f"{record.label}: at {advice.get('size')} bytes, {group.get('completion')} completion, "
+                    yield (f"{record.label}: at {text_of(advice.get('size'))} bytes, {group.get('completion')} completion, "
                            f"{group['advice']} is "
                            f"advised, probability {probability:.2f} that it is the fastest{rest}.")
         shown = []
@@ -210,7 +210,7 @@ def _advice(records: list[Record]) -> Iterator[str]:
                 low, ratio, high = (number(dig(cell, what, key)) for key in ("ratio_low", "ratio", "ratio_high"))
                 if None not in (low, ratio, high) and low > 1:
                     shown.append((ratio, f"{record.label}: traffic of other ranks makes the {name} of {cell.get('kernel')} at "
-                                  f"{cell.get('size')} bytes {ratio:.1f} times as long ({low:.1f} to {high:.1f})."))
+                                  f"{text_of(cell.get('size'))} bytes {ratio:.1f} times as long ({low:.1f} to {high:.1f})."))
         yield from [sentence for _, sentence in sorted(shown, reverse=True)[:2]]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from .draw import PALETTE, Axis, Chart, Rows, bars, data_of, heat, intervals, limited, lines, time_unit
+from .draw import PALETTE, Axis, Chart, Rows, bars, data_of, heat, intervals, limited, lines, text_of, time_unit
 from .packed import unpack_flows
 from .records import Record, dig, number, objects
 
@@ -112,7 +112,7 @@ def _advice(records: list[Record]) -> list[Chart]:
                     low, time, high = (number(kernel.get(key)) for key in ("low_ns", "time_ns", "high_ns"))
                     if None in (low, time, high) or min(low, time, high) <= 0:
                         continue
-                    rows.append({"what": f"{advice.get('size')} bytes, {group.get('completion')}: {kernel.get('kernel')}",
+                    rows.append({"what": f"{text_of(advice.get('size'))} bytes, {group.get('completion')}: {kernel.get('kernel')}",
                                  "model": str(kernel.get("model")), "time": time * 1e-9, "low": low * 1e-9, "high": high * 1e-9,
                                  "probability": number(kernel.get("probability")), "record": record.label})
     if not rows:
@@ -135,7 +135,7 @@ def _tail(records: list[Record]) -> list[Chart]:
             for what in ("p50", "p99"):
                 values = [number(dig(cell, what, key)) for key in ("ratio_low", "ratio", "ratio_high")]
                 if None not in values and min(values) > 0:
-                    rows.append({"what": f"{cell.get('graph')}, {cell.get('kernel')}, {cell.get('size')} bytes", "of": what,
+                    rows.append({"what": f"{cell.get('graph')}, {cell.get('kernel')}, {text_of(cell.get('size'))} bytes", "of": what,
                                  "low": values[0], "ratio": values[1], "high": values[2], "record": record.label})
     columns = {"what": "victims", "of": "of", "ratio": "loaded / idle", "low": "lower end", "high": "upper end", "record": "record"}
     return [Chart("Inflation by the traffic of other ranks", "Time of an exchange while other ranks exchange without pause, "
