@@ -19,7 +19,7 @@ std::vector<std::uint8_t> mark_folded(const PointTree<D>& tree) {
 }  // namespace
 
 void CoreNeighbours::resize(std::uint64_t total) {
-  if (total > ~std::uint32_t{0} / kMax) return;  // positions of entries are numbers of 32 bits
+  if (total > kMaxPoints) return;
   begin_.resize(static_cast<std::size_t>(total));
   count_.resize(static_cast<std::size_t>(total));
 }
