@@ -100,7 +100,7 @@ struct alignas(64) WindowWeights {
 };
 
 /// Loop of Transfer::gather(): adds volume, and volume times vorticity and buoyancy, of the parcels of one column of cells to the
-/// nodes of a window of 4 x 4 lines around it, CarriedFields::width numbers each.
+/// nodes of a window of 4 x 4 lines around it: four numbers for each node of the 16 lines, then buoyancy for each.
 void scatter_carried(const Site* sites, const double* rows, const ParcelRange& run, const Cells& cells,
                      const Lines& lines, WindowWeights& weighed, double* window);
 /// Loop of Transfer::gather_excess(): adds the volume alone of the parcels of one column of cells to the nodes of its window of
@@ -148,8 +148,15 @@ void sum_four(const double* const (&from)[4], std::size_t n, double* to, bool ad
 void sum_two(const double* a, const double* b, std::size_t n, double* to, bool add);
 /// Adds partial sums of a neighbour to those at lines of nodes: to[i] += from[i], i < n.
 void add_line(const double* from, std::size_t n, double* to);
-/// Turns the sums of parcel volume, and of volume times vorticity and buoyancy, at the nodes -1 .. cells + 1 of a line in z into
-/// means: folds them at the walls, divides by the volume, extrapolates. @return false if a mean is not finite
-bool finish_line(std::size_t cells, double* line);
+/// Sums over parcels at the nodes -1 .. cells + 1 of a line in z: volume and volume times vorticity, four numbers for each node, and
+/// volume times buoyancy.
+struct CarriedLine {
+  double* four;   ///< aligned to a cache line
+  double* fifth;  ///< one number for each node
+};
+/// Turns the sums at a line in z into means at its nodes: folds them at the walls, divides by the volume, extrapolates, and writes
+/// CarriedFields::width numbers for each node to `to`, which is aligned to a cache line. The sums are folded afterwards. @return
+/// false if a mean is not finite
+bool finish_line(std::size_t cells, const CarriedLine& sums, double* to);
 
 }  // namespace merganser::flow

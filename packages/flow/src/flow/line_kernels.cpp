@@ -43,44 +43,52 @@ void AddLine(const double* from, std::size_t n, double* to) {
     hn::Store(hn::Add(hn::Load(d, to + i), hn::LoadU(d, from + i)), d, to + i);
 }
 
-/// Returns the carried values of the node `above` levels up a line of nodes in z, whose first node is one level beyond the lower
-/// wall.
-HWY_INLINE double* node(double* line, std::size_t above) { return line + above * CarriedFields::width; }
-
 /// Extrapolates all carried fields to the node beyond a wall, by the line through the two nodes next to the wall.
 HWY_INLINE void extrapolate(const double* inside, const double* wall, double* beyond) {
   for (std::size_t c = 0; c < CarriedFields::width; ++c) beyond[c] = 2 * wall[c] - inside[c];
 }
 
-/// Body of finish_line(): turns the sums over parcels at a line of nodes into volume-weighted means.
-bool FinishLine(std::size_t cells, double* line) {
-  const D d;
+/// Folds the sums of `width` numbers per node at the nodes -1 .. cells + 1 of a line at the walls.
+HWY_INLINE void fold_at_walls(std::size_t cells, std::size_t width, double* sums) {
   // The sum at a wall lacks the mirrored half of its parcels, so it is doubled; before the folding, because with one cell
   // the neighbour that receives the fold is the other wall.
-  for (std::size_t c = 0; c < CarriedFields::width; ++c) {
-    node(line, 1)[c] *= 2;
-    node(line, cells + 1)[c] *= 2;
+  for (std::size_t c = 0; c < width; ++c) {
+    sums[width + c] *= 2;
+    sums[(cells + 1) * width + c] *= 2;
   }
-  for (std::size_t c = 0; c < CarriedFields::width; ++c) {
-    node(line, 2)[c] += node(line, 0)[c];
-    node(line, cells)[c] += node(line, cells + 2)[c];
+  for (std::size_t c = 0; c < width; ++c) {
+    sums[2 * width + c] += sums[c];
+    sums[cells * width + c] += sums[(cells + 2) * width + c];
   }
-  V check = hn::Zero(d);
+}
+
+/// Body of finish_line(): turns the sums over parcels at a line of nodes into volume-weighted means.
+bool FinishLine(std::size_t cells, const CarriedLine& sums, double* to) {
+  const hn::CappedTag<double, 4> d;
+  static_assert(CarriedFields::volume == 0 && CarriedFields::buoyancy == 4);
+  fold_at_walls(cells, 4, sums.four);
+  fold_at_walls(cells, 1, sums.fifth);
+  auto check = hn::Zero(d);
+  double check_fifth = 0;
   for (std::size_t k = 1; k <= cells + 1; ++k) {
-    double* const at = node(line, k);
-    const double volume = at[CarriedFields::volume];
+    double* const at = to + k * CarriedFields::width;
+    const double volume = sums.four[4 * k];
     const double divisor = volume > 0 ? volume : 1;  // without volume all sums are 0
-    for (std::size_t part = 0; part < CarriedFields::width; part += hn::Lanes(d)) {
-      const V mean = hn::Div(hn::Load(d, at + part), hn::Set(d, divisor));
+    for (std::size_t part = 0; part < 4; part += hn::Lanes(d)) {
+      const auto mean = hn::Div(hn::Load(d, sums.four + 4 * k + part), hn::Set(d, divisor));
       // x * 0 is 0 for finite x and not a number else, fused or not: one comparison at the end checks the whole line.
       check = hn::MulAdd(mean, hn::Zero(d), check);
       hn::Store(mean, d, at + part);
+      hn::Store(hn::Zero(d), d, at + 4 + part);
     }
     at[CarriedFields::volume] = volume;
+    at[CarriedFields::buoyancy] = sums.fifth[k] / divisor;
+    check_fifth += 0 * at[CarriedFields::buoyancy];
   }
-  extrapolate(node(line, 2), node(line, 1), node(line, 0));
-  extrapolate(node(line, cells), node(line, cells + 1), node(line, cells + 2));
-  return hn::AllTrue(d, hn::Eq(check, hn::Zero(d)));
+  const auto node = [to](std::size_t above) { return to + above * CarriedFields::width; };
+  extrapolate(node(2), node(1), node(0));
+  extrapolate(node(cells), node(cells + 1), node(cells + 2));
+  return hn::AllTrue(d, hn::Eq(check, hn::Zero(d))) && check_fifth == 0;
 }
 
 }  // namespace merganser::flow::HWY_NAMESPACE
@@ -101,7 +109,9 @@ void sum_two(const double* a, const double* b, std::size_t n, double* to, bool a
   MERGANSER_DISPATCH(SumTwo)(a, b, n, to, add);
 }
 void add_line(const double* from, std::size_t n, double* to) { MERGANSER_DISPATCH(AddLine)(from, n, to); }
-bool finish_line(std::size_t cells, double* line) { return MERGANSER_DISPATCH(FinishLine)(cells, line); }
+bool finish_line(std::size_t cells, const CarriedLine& sums, double* to) {
+  return MERGANSER_DISPATCH(FinishLine)(cells, sums, to);
+}
 
 }  // namespace merganser::flow
 #endif

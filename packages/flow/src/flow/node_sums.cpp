@@ -53,8 +53,7 @@ NodeSums::NodeSums(comm::Transport& transport, const Decomposition& decompositio
       cells_y_(layout.cells(1)),
       width_(width),
       // Whole cache lines; an odd number of them, so that the lines of a window are in different sets of the cache.
-      line_(width == 1 ? (static_cast<std::size_t>(layout.cells(2)) + 10) / 8 * 8
-                       : (static_cast<std::size_t>(layout.cells(2)) + 3) | 1),
+      line_(((static_cast<std::size_t>(layout.cells(2)) + 10) / 8 | 1) * 8),
       length_(line_ * width),
       windows_(4 * 16 * length_),
       edges_(2 * kEdges * static_cast<std::size_t>(cells_x_) * 4 * length_),
@@ -69,9 +68,20 @@ double* NodeSums::open() {
   return window;
 }
 
-/// Returns line (di, dj) of the window of column j of the current row of columns; the windows of the last four columns are kept.
-const double* NodeSums::window_line(std::int64_t j, std::int64_t di, std::int64_t dj) const noexcept {
-  return windows_.data() + static_cast<std::size_t>(((j % 4) * 4 + di + 1) * 4 + dj + 1) * length_;
+/// Returns the parts that a line in a window has: one, or one of four numbers per node and one of the fifth.
+std::span<const NodeSums::Part> NodeSums::parts() const noexcept {
+  static constexpr Part of_five[2] = {{4, 0}, {1, 4}};
+  static constexpr Part of_one[1] = {{1, 0}};
+  if (width_ == 5) return of_five;
+  return of_one;
+}
+
+/// Returns a part of line (di, dj) of the window of column j of the current row of columns; the windows of the last four columns are
+/// kept.
+const double* NodeSums::window_line(const Part& part, std::int64_t j, std::int64_t di, std::int64_t dj) const noexcept {
+  const auto line = static_cast<std::size_t>((di + 1) * 4 + dj + 1);
+  const double* const window = windows_.data() + static_cast<std::size_t>(j % 4) * 16 * length_;
+  return window + (16 * part.first + line * part.width) * line_;
 }
 
 /// Returns the index, among kEdges, of a line of nodes in y at the block's edge, whose sum involves columns of two ranks.
@@ -97,9 +107,12 @@ double* NodeSums::plane_line(Bracket bracket, std::int64_t i, std::int64_t j) no
 void NodeSums::sum_line(std::int64_t j) {
   for (std::int64_t di = -1; di <= 2; ++di) {
     if (is_own(j - 2) && is_own(j + 1)) {
-      const double* const from[4] = {window_line(j - 2, di, 2), window_line(j - 1, di, 1), window_line(j, di, 0),
-                                     window_line(j + 1, di, -1)};
-      sum_four(from, length_, plane_line(di > 0 ? low : high, i_ + di, j), (di == 1 || di == -1) && i_ > 0);
+      double* const to = plane_line(di > 0 ? low : high, i_ + di, j);
+      for (const Part& part : parts()) {
+        const double* const from[4] = {window_line(part, j - 2, di, 2), window_line(part, j - 1, di, 1),
+                                       window_line(part, j, di, 0), window_line(part, j + 1, di, -1)};
+        sum_four(from, part.width * line_, to + part.first * line_, (di == 1 || di == -1) && i_ > 0);
+      }
     } else {
       store_bracket(low, j, di);
       store_bracket(high, j, di);
@@ -112,12 +125,15 @@ void NodeSums::store_bracket(Bracket bracket, std::int64_t j, std::int64_t di) {
   const std::int64_t first = bracket == low ? j - 2 : j;  // columns; lines 2, 1 or 0, -1 of their windows
   const std::int64_t second = first + 1;
   if (!is_own(first) && !is_own(second)) return;
-  double* const to = edge_line(bracket, edge_index(j), i_, di);
-  if (is_own(first) && is_own(second)) {
-    sum_two(window_line(first, di, j - first), window_line(second, di, j - second), length_, to, false);
-  } else {
-    const std::int64_t one = is_own(first) ? first : second;
-    std::copy_n(window_line(one, di, j - one), length_, to);
+  for (const Part& part : parts()) {
+    double* const to = edge_line(bracket, edge_index(j), i_, di) + part.first * line_;
+    const std::size_t length = part.width * line_;
+    if (is_own(first) && is_own(second)) {
+      sum_two(window_line(part, first, di, j - first), window_line(part, second, di, j - second), length, to, false);
+    } else {
+      const std::int64_t one = is_own(first) ? first : second;
+      std::copy_n(window_line(part, one, di, j - one), length, to);
+    }
   }
 }
 

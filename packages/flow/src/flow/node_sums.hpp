@@ -45,22 +45,25 @@ class AxisExchange {
 /// contribute one summand, and the result does not depend on where the boundary between ranks lies.
 class NodeSums {
  public:
-  /// Allocates the sums at a rank's nodes. Collective. @param width  numbers per node: 1 or a multiple of 8
+  /// Allocates the sums at a rank's nodes. Collective. @param width  numbers per node: 1 or 5
   NodeSums(comm::Transport& transport, const Decomposition& decomposition, const NodeLayout& layout, std::size_t width);
 
   /// Returns the distances in nodes from one line of a window to the next.
   [[nodiscard]] Lines window_lines() const noexcept { return {4 * line_, line_}; }
   /// Returns the window of the next column of cells, to add its parcels to, all zero: node k of line (di, dj), both -1 .. 2, has
-  /// index ((di + 1) * 4 + dj + 1) * line + k + 1. Columns go along y, then x.
+  /// index ((di + 1) * 4 + dj + 1) * line + k + 1. Of five numbers per node the first four stand together, for all nodes of the
+  /// window; behind these is the fifth of each. Columns go along y, then x.
   [[nodiscard]] double* open();
   /// Ends the column of cells that open() began: its window takes part in the sums at nodes.
   void close();
   /// Adds the contributions of neighbouring ranks to the sums at nodes. Called by every rank after its last column; communicates
   /// with neighbours only, in one wave along y and one along x.
   void finish();
-  /// Computes the sums at nodes (i, j, -1) .. (i, j, cells + 1), one of the rank's own lines. `to` is aligned to a cache line,
-  /// with room for line_length() numbers.
+  /// Computes the sums at nodes (i, j, -1) .. (i, j, cells + 1), one of the rank's own lines: the first four of five numbers for
+  /// each of line_nodes() nodes, then the last. `to` is aligned to a cache line, with room for line_length() numbers.
   void sum_at_line(std::int64_t i, std::int64_t j, double* to) const;
+  /// Returns the number of nodes in a line with those that fill it up, a multiple of 8.
+  [[nodiscard]] std::size_t line_nodes() const noexcept { return line_; }
   /// Returns the number of doubles in a line of sums at nodes, a multiple of 8.
   [[nodiscard]] std::size_t line_length() const noexcept { return length_; }
 
@@ -71,7 +74,14 @@ class NodeSums {
   static constexpr std::size_t kEdges = 6;
 
   [[nodiscard]] bool is_own(std::int64_t j) const noexcept { return j >= 0 && j < cells_y_; }
-  [[nodiscard]] const double* window_line(std::int64_t j, std::int64_t di, std::int64_t dj) const noexcept;
+  /// Part of a line in a window: adjacent numbers of its nodes.
+  struct Part {
+    std::size_t width;  ///< numbers per node, of those in this part
+    std::size_t first;  ///< number of a node's numbers in the parts before
+  };
+  [[nodiscard]] std::span<const Part> parts() const noexcept;
+  [[nodiscard]] const double* window_line(const Part& part, std::int64_t j, std::int64_t di,
+                                          std::int64_t dj) const noexcept;
   [[nodiscard]] std::size_t edge_index(std::int64_t j) const noexcept;
   [[nodiscard]] double* edge_line(Bracket bracket, std::size_t edge, std::int64_t i, std::int64_t di) noexcept;
   [[nodiscard]] double* plane_line(Bracket bracket, std::int64_t i, std::int64_t j) noexcept;

@@ -127,13 +127,12 @@ HWY_INLINE void read_carried(const Site& site, const double* row, Carried& to) {
   to.fifth = hn::Mul(hn::Set(d, row[Row::buoyancy]), quarter);
 }
 
-/// Adds what a parcel carries, times a weight, to a node of a window.
+/// Adds the first four numbers that a parcel carries, times a weight, to a node of a window.
 HWY_INLINE void add_to_node(const Carried& carried, double weight, double* node) {
   const G d;
   const W w = hn::Set(d, weight);
   for (std::size_t p = 0; p < kPerFour; ++p)
     hn::Store(fused_add(carried.four[p], w, hn::Load(d, node + p * kGroup)), d, node + p * kGroup);
-  node[4] = fused_add(hn::GetLane(carried.fifth), weight, node[4]);
 }
 
 /// Sums at the eight nodes of a cell of a window, in registers.
@@ -142,33 +141,69 @@ struct CellSums {
   W fifth[2][kPerFour];  // of four nodes each
 };
 
-/// Returns the eight nodes of the cell of a window whose lowest node is at `lowest`, x slowest: y and x are distances in doubles.
-struct CellNodes {
+using Pair = hn::CappedTag<double, 2>;
+constexpr std::size_t kPerPair = 2 / hn::MaxLanes(Pair());
+
+/// Distances from the lowest line of a cell of a window to its other lines, in bytes for one number per node, so that the processor
+/// multiplies them by the numbers per node as it adds them.
+struct LineSteps {
+  std::size_t at[4];
+  HWY_INLINE explicit LineSteps(const Lines& lines)
+      : at{0, sizeof(double) * lines.y, sizeof(double) * lines.x, sizeof(double) * (lines.x + lines.y)} {}
+};
+/// Nodes of the four lines of a cell of a window, whose two nodes each are adjacent, x slowest: kWidth numbers per node.
+template <std::size_t kWidth>
+struct CellLines {
   double* line[4];
-  HWY_INLINE CellNodes(double* lowest, std::size_t y, std::size_t x)
-      : line{hide(lowest), hide(lowest + y), hide(lowest + x), hide(lowest + x + y)} {}
-  HWY_INLINE double* operator[](std::size_t n) const { return line[n / 2] + n % 2 * CarriedFields::width; }
+  HWY_INLINE CellLines(double* window, std::int32_t node, const LineSteps& steps) {
+    char* const lowest = reinterpret_cast<char*>(hide(window + static_cast<std::size_t>(node) * kWidth));
+    for (std::size_t n = 0; n < 4; ++n) line[n] = hide(reinterpret_cast<double*>(lowest + steps.at[n] * kWidth));
+  }
+  HWY_INLINE double* node(std::size_t n) const { return line[n / 2] + n % 2 * kWidth; }
 };
 
-/// Loads number 4 of the four nodes from n on.
-HWY_INLINE void load_fifth(const CellNodes& node, std::size_t n, W (&to)[kPerFour]) {
-  for (std::size_t p = 0; p < kPerFour; ++p) {
-    W m[kGroup];
-    for (std::size_t i = 0; i < kGroup; ++i) m[i] = hn::Load(G(), node[n + p * kGroup + i] + 4);
-    transpose(m);
-    to[p] = m[0];
+/// Replaces one number at each node of a cell by plus(weight of one of a parcel's points there, number).
+HWY_INLINE void add_pairs(const CellLines<1>& to, const double (&weight)[2][kBatch][4], std::size_t lane,
+                          const auto& plus) {
+  const Pair d;
+  for (std::size_t n = 0; n < 4; ++n)
+    for (std::size_t p = 0; p < kPerPair; ++p) {
+      double* const node = to.line[n] + p;
+      hn::StoreU(plus(hn::LoadU(d, weight[n / 2][lane] + n % 2 * 2 + p), hn::LoadU(d, node)), d, node);
+    }
+}
+
+#if HWY_TARGET == HWY_SCALAR
+/// Loads one number of four nodes of a cell, those of lines `first` and first + 1.
+template <class Cell>
+HWY_INLINE void load_nodes(const Cell& cell, std::size_t first, W (&to)[kPerFour]) {
+  for (std::size_t n = 0; n < 4; ++n) to[n] = hn::LoadU(G(), cell.line[first + n / 2] + n % 2);
+}
+/// Stores one number of four nodes of a cell, those of lines `first` and first + 1.
+HWY_INLINE void store_nodes(const W (&from)[kPerFour], const CellLines<1>& cell, std::size_t first) {
+  for (std::size_t n = 0; n < 4; ++n) hn::StoreU(from[n], G(), cell.line[first + n / 2] + n % 2);
+}
+#else
+/// Loads one number of four nodes of a cell, those of lines `first` and first + 1.
+template <class Cell>
+HWY_INLINE void load_nodes(const Cell& cell, std::size_t first, W (&to)[kPerFour]) {
+  if constexpr (kGroup == 4) {
+    to[0] = hn::Combine(G(), hn::LoadU(Pair(), cell.line[first + 1]), hn::LoadU(Pair(), cell.line[first]));
+  } else {
+    for (std::size_t p = 0; p < kPerFour; ++p) to[p] = hn::LoadU(G(), cell.line[first + p]);
   }
 }
-/// Stores number 4 of the four nodes from n on, and 0 in the numbers behind it, which are unused.
-HWY_INLINE void store_fifth(const W (&from)[kPerFour], const CellNodes& node, std::size_t n) {
-  for (std::size_t p = 0; p < kPerFour; ++p) {
-    W m[kGroup];
-    m[0] = from[p];
-    for (std::size_t i = 1; i < kGroup; ++i) m[i] = hn::Zero(G());
-    transpose(m);
-    for (std::size_t i = 0; i < kGroup; ++i) hn::Store(m[i], G(), node[n + p * kGroup + i] + 4);
+/// Stores one number of four nodes of a cell, those of lines `first` and first + 1.
+HWY_INLINE void store_nodes(const W (&from)[kPerFour], const CellLines<1>& cell, std::size_t first) {
+  if constexpr (kGroup == 4) {
+    const hn::Half<G> half;
+    hn::StoreU(hn::LowerHalf(half, from[0]), half, cell.line[first]);
+    hn::StoreU(hn::UpperHalf(half, from[0]), half, cell.line[first + 1]);
+  } else {
+    for (std::size_t p = 0; p < kPerFour; ++p) hn::StoreU(from[p], G(), cell.line[first + p]);
   }
 }
+#endif
 
 /// Adds what a parcel carries, times the weights of one of its points, to the sums at the nodes of a cell.
 HWY_INLINE void add_to_cell(const Carried& carried, const double (&weight)[2][kBatch][4], std::size_t lane,
@@ -189,15 +224,12 @@ HWY_INLINE void add_to_cell(const Carried& carried, const double (&weight)[2][kB
 void ScatterCarried(const Site* sites, const double* rows, const ParcelRange& run, const Cells& cells,
                     const Lines& lines, WindowWeights& weighed, double* window) {
   const G d;
-  const std::size_t x = lines.x * CarriedFields::width;
-  const std::size_t y = lines.y * CarriedFields::width;
+  double* const fifths = window + 16 * lines.x;  // behind four numbers of the nodes of 16 lines
+  const LineSteps steps(lines);
   const auto read = [&](std::size_t place, Carried& to) HWY_ATTR {
     prefetch(sites, rows, run, place, 64);
     const std::uint32_t index = run.order[place];
     read_carried(sites[index], rows + index * Row::width, to);
-  };
-  const auto nodes_at = [&](std::int32_t node) HWY_ATTR {
-    return CellNodes(window + static_cast<std::size_t>(node) * CarriedFields::width, y, x);
   };
   for_cells(
       run,
@@ -209,36 +241,40 @@ void ScatterCarried(const Site* sites, const double* rows, const ParcelRange& ru
       [&](std::size_t place, std::size_t lane) HWY_ATTR {
         Carried carried;
         read(place, carried);
+        const auto fifth = hn::Set(Pair(), hn::GetLane(carried.fifth));
         for (std::size_t point = 0; point < 4; ++point) {
-          const CellNodes node = nodes_at(weighed.node[point][lane]);
-          for (std::size_t n = 0; n < 8; ++n) add_to_node(carried, weighed.weight[point][n / 4][lane][n % 4], node[n]);
+          const CellLines<4> at(window, weighed.node[point][lane], steps);
+          for (std::size_t n = 0; n < 8; ++n)
+            add_to_node(carried, weighed.weight[point][n / 4][lane][n % 4], at.node(n));
+          add_pairs(CellLines<1>(fifths, weighed.node[point][lane], steps), weighed.weight[point], lane,
+                    [&](auto weight, auto sum) HWY_ATTR { return fused_add(fifth, weight, sum); });
         }
       },
       [&](std::size_t place, std::size_t lane, std::size_t end) HWY_ATTR {
-        const CellNodes node = nodes_at(weighed.same_node[lane]);
+        const CellLines<4> at(window, weighed.same_node[lane], steps);
+        const CellLines<1> fifth(fifths, weighed.same_node[lane], steps);
         CellSums sums;
         for (std::size_t n = 0; n < 8; ++n)
-          for (std::size_t p = 0; p < kPerFour; ++p) sums.four[n][p] = hn::Load(d, node[n] + p * kGroup);
-        load_fifth(node, 0, sums.fifth[0]);
-        load_fifth(node, 4, sums.fifth[1]);
+          for (std::size_t p = 0; p < kPerFour; ++p) sums.four[n][p] = hn::Load(d, at.node(n) + p * kGroup);
+        load_nodes(fifth, 0, sums.fifth[0]);
+        load_nodes(fifth, 2, sums.fifth[1]);
         for (; lane < end; ++lane, ++place) {
           Carried carried;
           read(place, carried);
           for (std::size_t point = 0; point < 4; ++point) add_to_cell(carried, weighed.weight[point], lane, sums);
         }
         for (std::size_t n = 0; n < 8; ++n)
-          for (std::size_t p = 0; p < kPerFour; ++p) hn::Store(sums.four[n][p], d, node[n] + p * kGroup);
-        store_fifth(sums.fifth[0], node, 0);
-        store_fifth(sums.fifth[1], node, 4);
+          for (std::size_t p = 0; p < kPerFour; ++p) hn::Store(sums.four[n][p], d, at.node(n) + p * kGroup);
+        store_nodes(sums.fifth[0], fifth, 0);
+        store_nodes(sums.fifth[1], fifth, 2);
       });
 }
 
 /// Body of scatter_volume(): adds the volume of parcels to the nodes of a column's window.
 void ScatterVolume(const Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines,
                    WindowWeights& weighed, double* window) {
-  const hn::CappedTag<double, 2> pair;
-  constexpr std::size_t kPerPair = 2 / hn::MaxLanes(pair);
-  const std::size_t above[4] = {0, lines.y, lines.x, lines.x + lines.y};
+  const G d;
+  const LineSteps steps(lines);
   const auto quarters = [&](std::size_t at) HWY_ATTR {
     alignas(64) double volume[hn::MaxLanes(D())];
     for (std::size_t lane = 0; lane < hn::Lanes(D()); ++lane) volume[lane] = sites[run.order[at + lane]].volume;
@@ -255,21 +291,19 @@ void ScatterVolume(const Site* sites, const ParcelRange& run, const Cells& cells
       weighed,
       [&](std::size_t, std::size_t lane) HWY_ATTR {
         for (std::size_t point = 0; point < 4; ++point)
-          for (std::size_t n = 0; n < 8; ++n)
-            hide(window + weighed.node[point][lane] + above[n / 2])[n % 2] += weighed.weight[point][n / 4][lane][n % 4];
+          add_pairs(CellLines<1>(window, weighed.node[point][lane], steps), weighed.weight[point], lane,
+                    [](auto weight, auto sum) HWY_ATTR { return hn::Add(sum, weight); });
       },
       [&](std::size_t, std::size_t lane, std::size_t end) HWY_ATTR {
-        double* const lowest = window + weighed.same_node[lane];
-        hn::Vec<decltype(pair)> sums[4][kPerPair];  // of two nodes each, one above the other
-        for (std::size_t n = 0; n < 4; ++n)
-          for (std::size_t p = 0; p < kPerPair; ++p) sums[n][p] = hn::LoadU(pair, lowest + above[n] + p);
+        const CellLines<1> at(window, weighed.same_node[lane], steps);
+        W sums[2][kPerFour];  // of four nodes each
+        for (std::size_t half = 0; half < 2; ++half) load_nodes(at, 2 * half, sums[half]);
         for (; lane < end; ++lane)
           for (std::size_t point = 0; point < 4; ++point)
-            for (std::size_t n = 0; n < 4; ++n)
-              for (std::size_t p = 0; p < kPerPair; ++p)
-                sums[n][p] = hn::Add(sums[n][p], hn::LoadU(pair, weighed.weight[point][n / 2][lane] + n % 2 * 2 + p));
-        for (std::size_t n = 0; n < 4; ++n)
-          for (std::size_t p = 0; p < kPerPair; ++p) hn::StoreU(sums[n][p], pair, lowest + above[n] + p);
+            for (std::size_t half = 0; half < 2; ++half)
+              for (std::size_t p = 0; p < kPerFour; ++p)
+                sums[half][p] = hn::Add(sums[half][p], hn::Load(d, weighed.weight[point][half][lane] + p * kGroup));
+        for (std::size_t half = 0; half < 2; ++half) store_nodes(sums[half], at, 2 * half);
       });
 }
 

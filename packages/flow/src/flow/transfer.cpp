@@ -64,7 +64,7 @@ struct Transfer::Impl {
       : layout(decomposition, transport.rank()),
         options(o),
         placement(layout),
-        carried_sums(transport, decomposition, layout, CarriedFields::width),
+        carried_sums(transport, decomposition, layout, 5),
         volume_sums(transport, decomposition, layout, 1),
         halo(transport, decomposition),
         line(std::max(carried_sums.line_length(), volume_sums.line_length())) {
@@ -204,8 +204,8 @@ void Transfer::gather(const Parcels& parcels, CarriedNodes& carried) {
   for (std::int64_t i = 0; i < m.layout.cells(0); ++i)
     for (std::int64_t j = 0; j < m.layout.cells(1); ++j) {
       m.carried_sums.sum_at_line(i, j, m.line.data());
-      good = finish_line(static_cast<std::size_t>(m.layout.cells(2)), m.line.data()) && good;
-      std::copy_n(m.line.data(), m.nodes_in_line() * CarriedFields::width, carried.at(i, j, -1));
+      const CarriedLine sums{m.line.data(), m.line.data() + 4 * m.carried_sums.line_nodes()};
+      good = finish_line(static_cast<std::size_t>(m.layout.cells(2)), sums, carried.at(i, j, -1)) && good;
     }
   if (!good) m.throw_bad_parcel(parcels);
   m.halo.fill(carried);
