@@ -43,17 +43,25 @@ HWY_INLINE void add_node(const double* node, double weight, Sums& sums) {
   for (std::size_t p = 0; p < kParts; ++p) sums[p] = fused_add(w, hn::Load(D(), node + p * kLanes), sums[p]);
 }
 
-/// Interpolates adjacent vectors of flow fields at points `first` and first + 1 of parcel `lane` of a batch, side by side to hide
-/// the latency of the sums. `flow` is the lowest node's vector for index 0.
-HWY_INLINE void add_points(const double* flow, const Weights& weights, std::size_t first, std::size_t lane,
-                           const CornerOffsets& corners, Sums& sums) {
-  const double* const one = flow + static_cast<std::size_t>(weights.node[first][lane]) * FlowFields::width;
-  const double* const two = flow + static_cast<std::size_t>(weights.node[first + 1][lane]) * FlowFields::width;
+/// Flow fields of the four lines of a cell whose lowest node has index 0: of the lower of the two nodes of each, x slowest.
+struct CornerLines {
+  const double* at[4];
+  HWY_INLINE CornerLines(const double* flow, const CornerOffsets& corners) {
+    for (std::size_t n = 0; n < 4; ++n) at[n] = flow + corners.at[2 * n];
+  }
+};
+
+/// Interpolates adjacent vectors of flow fields, the first of them at `part`, at points `first` and first + 1 of parcel `lane` of a
+/// batch, side by side to hide the latency of the sums.
+HWY_INLINE void add_points(const CornerLines& flow, std::size_t part, const Weights& weights, std::size_t first,
+                           std::size_t lane, Sums& sums) {
+  const std::size_t one = static_cast<std::size_t>(weights.node[first][lane]) * FlowFields::width + part;
+  const std::size_t two = static_cast<std::size_t>(weights.node[first + 1][lane]) * FlowFields::width + part;
   Sums other;
   for (std::size_t p = 0; p < kParts; ++p) sums[p] = other[p] = hn::Zero(D());
   for (std::size_t n = 0; n < 8; n += 2) {
-    const double* const low_one = hide(one + corners.at[n]);
-    const double* const low_two = hide(two + corners.at[n]);
+    const double* const low_one = hide(flow.at[n / 2] + one);
+    const double* const low_two = hide(flow.at[n / 2] + two);
     add_node(low_one, weights.weight[first][n][lane], sums);
     add_node(low_two, weights.weight[first + 1][n][lane], other);
     add_node(low_one + FlowFields::width, weights.weight[first][n + 1][lane], sums);
@@ -63,14 +71,55 @@ HWY_INLINE void add_points(const double* flow, const Weights& weights, std::size
 }
 
 /// Interpolates the flow at parcel `lane` of a batch: the mean of velocity, gradient and tendency over its four points.
-HWY_INLINE void read_flow(const double* flow, const Weights& weights, std::size_t lane, const CornerOffsets& corners,
-                          double* mean) {
+HWY_INLINE void read_flow(const CornerLines& flow, const Weights& weights, std::size_t lane, double* mean) {
   for (std::size_t part = 0; part < FlowFields::width; part += kParts * kLanes) {
     Sums near, far;
-    add_points(flow + part, weights, 0, lane, corners, near);
-    add_points(flow + part, weights, 2, lane, corners, far);
+    add_points(flow, part, weights, 0, lane, near);
+    add_points(flow, part, weights, 2, lane, far);
     for (std::size_t p = 0; p < kParts; ++p)
       hn::Store(hn::Mul(set(0.25), hn::Add(near[p], far[p])), D(), mean + part + p * kLanes);
+  }
+}
+
+/// Returns true if all points of the parcels of a group, those from `lane` on in a batch, are in the same cell.
+HWY_INLINE bool share_cell(const Weights& weights, std::size_t lane) {
+  const hn::Rebind<std::int32_t, G> d;
+  const auto cell = hn::Set(d, weights.node[0][lane]);
+  auto other = hn::Xor(hn::LoadU(d, weights.node[0] + lane), cell);
+  for (std::size_t point = 1; point < 4; ++point)
+    other = hn::Or(other, hn::Xor(hn::LoadU(d, weights.node[point] + lane), cell));
+  return hn::AllTrue(d, hn::Eq(other, hn::Zero(d)));
+}
+
+/// Flow interpolated at the parcels of a group: the means of one field are a vector. Numbers of the unused fields are not written.
+struct FieldMeans {
+  alignas(64) double mean[FlowFields::width][kGroup];
+  HWY_INLINE void load(std::size_t at, Four& to) const {
+    for (std::size_t i = 0; i < 4; ++i) to.v[i] = hn::Load(G(), mean[at + i]);
+  }
+};
+/// Flow interpolated at the parcels of a group: the means of one parcel, FlowFields::width numbers, are adjacent.
+struct ParcelMeans {
+  const double* of_parcel[kGroup];
+  HWY_INLINE void load(std::size_t at, Four& to) const { load_four(of_parcel, at, to); }
+};
+
+/// Interpolates the flow at the parcels of a group whose points are all in one cell, where every value of a node is read once for
+/// four points of all parcels. The same sums in the same order as by read_flow().
+HWY_INLINE void read_cell(const CornerLines& flow, const Weights& weights, std::size_t lane, FieldMeans& to) {
+  const G d;
+  const std::size_t lowest = static_cast<std::size_t>(weights.node[0][lane]) * FlowFields::width;
+  const double* const line[4] = {hide(flow.at[0] + lowest), hide(flow.at[1] + lowest), hide(flow.at[2] + lowest),
+                                 hide(flow.at[3] + lowest)};
+  for (std::size_t f = 0; f <= FlowFields::zeta_t; ++f) {
+    W sum[4];
+    for (std::size_t point = 0; point < 4; ++point) sum[point] = hn::Zero(d);
+    for (std::size_t n = 0; n < 8; ++n) {
+      const W value = hn::Set(d, line[n / 2][n % 2 * FlowFields::width + f]);
+      for (std::size_t point = 0; point < 4; ++point)
+        sum[point] = fused_add(hn::LoadU(d, weights.weight[point][n] + lane), value, sum[point]);
+    }
+    hn::Store(hn::Mul(hn::Set(d, 0.25), hn::Add(hn::Add(sum[0], sum[1]), hn::Add(sum[2], sum[3]))), d, to.mean[f]);
   }
 }
 
@@ -119,30 +168,30 @@ HWY_INLINE void shape_rates(const W (&f)[8], const W (&b)[5], W b33, W (&rate)[5
                       fused_add(v_x, b[2], fused_add(w_y, b[3], fused_subtract_from(u_x, b[4], hn::Mul(v_z, b33)))));
 }
 
-/// Parcels that are advanced together: their sites and rows, and the flow interpolated at each, FlowFields::width numbers.
+/// Parcels that are advanced together: their sites and rows.
 struct Group {
   double* sites[kGroup];
   double* rows[kGroup];
-  double* means[kGroup];
 };
 
-/// Advances the parcels of a group by a Runge-Kutta stage: moves them, adds to their vorticity, and deforms them. Each
-/// number is read before it is written, so that a parcel may be there twice. @param site gets the new positions and the volume
+/// Advances the parcels of a group by a Runge-Kutta stage with the flow interpolated at them, ParcelMeans or FieldMeans: moves
+/// them, adds to their vorticity, and deforms them. Each number is read before it is written, so that a parcel may be there twice.
+/// @param site gets the new positions and the volume
 template <bool kFirst>
-HWY_INLINE void advance_group(const Group& group, const RungeKuttaUpdate& stage, Four& site) {
+HWY_INLINE void advance_group(const Group& group, const auto& means, const RungeKuttaUpdate& stage, Four& site) {
   static_assert(Row::vorticity == 1 && Row::shape == 5 && Row::registers == 10 && Row::width == 22);
   static_assert(sizeof(Site) == 4 * sizeof(double) && FlowFields::width == 16);
   static_assert(FlowFields::u == 0 && FlowFields::u_x == 3 && FlowFields::w_y == 10 && FlowFields::xi_t == 11);
   // Numbers are loaded shortly before they are used and stored shortly after, in the order that needs the fewest registers.
   Four f0, f4, f8, f12, r0, r4, r8, w, b0;  // fields; registers; id and vorticity; buoyancy and B11 B12 B13
   W b3[2];                                  // B22 B23
-  load_four(group.means, 0, f0);
+  means.load(0, f0);
   load_four(group.sites, 0, site);
   load_four(group.rows, 10, r0);
   for (std::size_t i = 0; i < 3; ++i) push<kFirst>(site.v[i], r0.v[i], f0.v[i], stage);
   store_four(site, 0, group.sites);
-  load_four(group.means, 8, f8);
-  load_four(group.means, 12, f12);
+  means.load(8, f8);
+  means.load(12, f12);
   load_four(group.rows, 0, w);
   load_four(group.rows, 14, r4);
   push<kFirst>(w.v[1], r0.v[3], f8.v[3], stage);
@@ -150,7 +199,7 @@ HWY_INLINE void advance_group(const Group& group, const RungeKuttaUpdate& stage,
   push<kFirst>(w.v[3], r4.v[1], f12.v[1], stage);
   store_four(w, 0, group.rows);
   store_four(r0, 10, group.rows);
-  load_four(group.means, 4, f4);
+  means.load(4, f4);
   load_four(group.rows, 4, b0);
   load_two(group.rows, 8, b3);
   const W b[5] = {b0.v[1], b0.v[2], b0.v[3], b3[0], b3[1]};
@@ -186,15 +235,28 @@ HWY_INLINE bool all_inside(const Four& site, const Leavers& leavers) {
   return hn::AllTrue(d, hn::And(inside(0), inside(1)));
 }
 
+/// Prefetches a parcel that is advanced later. One at a time, between the sums at the parcels before it: the processor has few
+/// places for lines on their way.
+HWY_INLINE void prefetch_all(const Site* sites, const double* rows, std::uint32_t index) {
+  const char* const row = reinterpret_cast<const char*>(rows + index * Row::width);
+  __builtin_prefetch(sites + index);
+  for (std::size_t at = 0; at < Row::width * sizeof(double); at += 64) __builtin_prefetch(row + at);
+  __builtin_prefetch(row + Row::width * sizeof(double) - 1);
+}
+
 /// Advances a range of parcels by one Runge-Kutta stage with the flow interpolated at their points; kFirst: registers are not read.
 template <bool kFirst>
 HWY_INLINE void advance_all(Site* sites, double* rows, const ParcelRange& run, const Cells& cells, const Lines& lines,
                             const double* flow, const RungeKuttaUpdate& stage, Leavers& leavers) {
-  const CornerOffsets corners(lines, FlowFields::width);
+  const CornerLines corners(flow, CornerOffsets(lines, FlowFields::width));
   const Steps steps = to_steps(lines);
   Weights weights;
-  alignas(64) double mean[kBatch][FlowFields::width];
+  alignas(64) double mean[kGroup][FlowFields::width];
+  FieldMeans in_cell;
+  ParcelMeans of_parcels;
+  for (std::size_t i = 0; i < kGroup; ++i) of_parcels.of_parcel[i] = mean[i];
   for (std::size_t place = run.begin; place < run.end; place += kBatch) {
+    const std::uint32_t* const ahead = run.order + std::min(place + kAhead, (run.placed - 1) / kBatch * kBatch);
     const Batch& batch = run.batches[place / kBatch];
     for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) {
       Vector points[4];
@@ -204,20 +266,25 @@ HWY_INLINE void advance_all(Site* sites, double* rows, const ParcelRange& run, c
     }
     // The last batch is filled up with the last parcel.
     const std::size_t count = std::min(kBatch, run.end - place);
-    for (std::size_t lane = 0; lane < (count + kGroup - 1) / kGroup * kGroup; ++lane) {
-      prefetch(sites, rows, run, place + lane, Row::width * sizeof(double));
-      read_flow(flow, weights, lane, corners, mean[lane]);
-    }
     for (std::size_t first = 0; first < count; first += kGroup) {
       const std::uint32_t* const index = run.order + place + first;
       Group group;
       for (std::size_t i = 0; i < kGroup; ++i) {
         group.sites[i] = reinterpret_cast<double*>(sites + index[i]);
         group.rows[i] = rows + index[i] * Row::width;
-        group.means[i] = mean[first + i];
       }
       Four site;
-      advance_group<kFirst>(group, stage, site);
+      if (share_cell(weights, first)) {
+        for (std::size_t i = 0; i < kGroup; ++i) prefetch_all(sites, rows, ahead[first + i]);
+        read_cell(corners, weights, first, in_cell);
+        advance_group<kFirst>(group, in_cell, stage, site);
+      } else {
+        for (std::size_t i = 0; i < kGroup; ++i) {
+          prefetch_all(sites, rows, ahead[first + i]);
+          read_flow(corners, weights, first + i, mean[i]);
+        }
+        advance_group<kFirst>(group, of_parcels, stage, site);
+      }
       if (all_inside(site, leavers)) continue;
       for (std::size_t i = 0; i < std::min(kGroup, count - first); ++i)
         record_leaver(sites[index[i]], index[i], leavers);

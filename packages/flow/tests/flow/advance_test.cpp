@@ -111,6 +111,49 @@ TEST(AdvanceFlat, parcels_whose_minors_cancel_move_as_in_the_slow_reference) {
   EXPECT_LT(difference(all, expected), 1e-9);  // a minor that cancels loses digits of B33
 }
 
+/// Advances parcels alone on one rank by two stages.
+Parcels advanced_alone(Parcels parcels, const Grid& grid) {
+  Alone t;
+  const Decomposition d(grid, 1, "1x1x1");
+  Transfer transfer(t, d, {});
+  const FlowNodes flow = filled<FlowFields::width>(NodeLayout(d, 0), waves(grid), 14);
+  for (std::size_t stage = 0; stage < 2; ++stage) {
+    transfer.locate(parcels);
+    transfer.advance(parcels, flow, kStages[stage][0], kStages[stage][1]);
+  }
+  return parcels;
+}
+
+/// Returns small parcels, no spheres, all of whose points are in cell (3, 2, `level`).
+Parcels parcels_in_one_cell(const Grid& grid, std::size_t n, double level) {
+  Parcels parcels = reference::random_parcels(grid, n, 5);
+  for (std::size_t i = 0; i < n; ++i) {
+    Site& s = parcels.site(i);
+    const auto inside = [&](std::size_t a, double cell, double x) {
+      const double fraction = (x - grid.box.lower[a]) / grid.box.extent[a];
+      return grid.box.lower[a] + (cell + 0.3 + 0.4 * fraction) * grid.spacing(static_cast<int>(a));
+    };
+    s = {inside(0, 3, s.x), inside(1, 2, s.y), inside(2, level, s.z), 0.008 * s.volume};
+    for (std::size_t c = 5; c < 10; ++c) parcels.row(i)[c] *= 0.04;
+  }
+  return parcels;
+}
+
+TEST(AdvanceInOneCell, groups_of_parcels_in_one_cell_move_with_the_bits_of_parcels_among_those_of_other_cells) {
+  const Grid grid = reference::grid_of(8, 7, 5);
+  const Parcels low = parcels_in_one_cell(grid, 13, 1);
+  const Parcels high = parcels_in_one_cell(grid, 13, 2);
+  const Parcels together = advanced_alone(low, grid);
+  for (std::size_t i = 0; i < low.size(); ++i) {
+    Parcels apart(schema());  // a group is at most four parcels, and these are in two cells
+    apart.append(low.site(i), low.row(i));
+    for (std::size_t n = 1; n < 4; ++n) apart.append(high.site((i + n) % 13), high.row((i + n) % 13));
+    apart = advanced_alone(apart, grid);
+    EXPECT_EQ(std::memcmp(&apart.site(0), &together.site(i), sizeof(Site)), 0) << i;
+    EXPECT_EQ(std::memcmp(apart.row(0), together.row(i), 21 * sizeof(double)), 0) << i;
+  }
+}
+
 TEST_P(Advance, gives_what_the_slow_reference_gives_and_the_same_bits_on_any_number_of_ranks) {
   const Grid grid = reference::grid_of(14, 16, 5);
   const Parcels all = reference::random_parcels(grid, 3000, 8, 0.2);
