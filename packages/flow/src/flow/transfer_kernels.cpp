@@ -112,12 +112,13 @@ HWY_INLINE void read_cell(const CornerLines& flow, const Weights& weights, std::
   const double* const line[4] = {hide(flow.at[0] + lowest), hide(flow.at[1] + lowest), hide(flow.at[2] + lowest),
                                  hide(flow.at[3] + lowest)};
   for (std::size_t f = 0; f <= FlowFields::zeta_t; ++f) {
+    const auto* const weight = hide(&weights.weight);  // else the compiler copies the weights before the loop
     W sum[4];
     for (std::size_t point = 0; point < 4; ++point) sum[point] = hn::Zero(d);
     for (std::size_t n = 0; n < 8; ++n) {
       const W value = hn::Set(d, line[n / 2][n % 2 * FlowFields::width + f]);
       for (std::size_t point = 0; point < 4; ++point)
-        sum[point] = fused_add(hn::LoadU(d, weights.weight[point][n] + lane), value, sum[point]);
+        sum[point] = fused_add(hn::LoadU(d, (*weight)[point][n] + lane), value, sum[point]);
     }
     hn::Store(hn::Mul(hn::Set(d, 0.25), hn::Add(hn::Add(sum[0], sum[1]), hn::Add(sum[2], sum[3]))), d, to.mean[f]);
   }
