@@ -2,6 +2,7 @@
 /// buffers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -226,6 +227,69 @@ TEST(RoundHooks, are_called_around_every_iteration_in_order) {
     EXPECT_EQ(calls[3 * i], "before " + std::to_string(i));
     EXPECT_EQ(calls[3 * i + 1], "in " + std::to_string(i));
     EXPECT_EQ(calls[3 * i + 2], "out " + std::to_string(i));
+  }
+}
+
+constexpr double kWindowNs = 2e6;
+
+/// Runs a round of 20 iterations on 3 ranks that begin at moments of the common clock, `kWindowNs` apart, after one that warms up.
+/// @param before  called on rank 1 before each iteration, with its number: that of the first timed one is 1
+/// @return the times of every rank, by rank
+std::vector<RankTimes> run_windows(const std::function<void(std::int64_t)>& before) {
+  std::vector<RankTimes> all;
+  MeasureOptions options;
+  options.sync = Sync::roundtime;
+  on_threads(3, [&](comm::Transport& t) {
+    SomeExchange some(t, 1);
+    MeasureOptions mine = options;
+    if (t.rank() == 1) mine.hooks.before = [&](kernels::Exchange&, std::int64_t i) { before(i); };
+    Whereabouts where(t.rank());
+    Watchdog watchdog(0, {});
+    topology::detail::RoundRunner runner(t, mine, where, watchdog);
+    auto times = runner.run(*some.exchange, some.bytes, 1, {.warmup = 1, .iterations = 20, .window_ns = kWindowNs});
+    if (t.rank() == 0) all = std::move(times);
+  });
+  return all;
+}
+
+// Oracle: moments that are multiples of the window apart. No iteration begins before its moment, so the earliest one by that grid
+// tells where the grid is; those in time begin there too, on every rank. On a busy machine few are in time: rounds are repeated.
+TEST(RoundWindows, iterations_begin_on_all_ranks_at_moments_one_window_apart) {
+  constexpr double kNear = 100'000;  // far less than a window, far more than clocks and a call differ by
+  std::size_t in_time = 0, near = 0;
+  for (int attempt = 0; attempt < 400 && in_time < 20; ++attempt) {
+    const auto all = run_windows([](std::int64_t) {});
+    double grid = all[0].iterations[0].began;
+    const auto since = [](const RankTimes& mine, std::size_t i) {
+      return mine.iterations[i].began - static_cast<double>(i) * kWindowNs;
+    };
+    for (const auto& mine : all) {
+      ASSERT_EQ(mine.iterations.size(), 20U);
+      EXPECT_GE(mine.loop_s, 19 * kWindowNs * 1e-9) << "the last one begins 19 windows after the first";
+      for (std::size_t i = 0; i < 20; ++i) grid = std::min(grid, since(mine, i));
+    }
+    for (const auto& mine : all) {
+      for (std::size_t i = 0; i < 20; ++i) {
+        if (mine.iterations[i].ns < 0) continue;
+        ++in_time;
+        near += since(mine, i) < grid + kNear ? 1U : 0U;
+      }
+    }
+  }
+  ASSERT_GE(in_time, 20U) << "in 400 rounds hardly an iteration began in time";
+  EXPECT_GE(2 * near, in_time) << "of those that began in time";
+}
+
+// Rank 1 sleeps for three windows before the fourth iteration: it misses the moments of the fourth and of the fifth. The others
+// wait for its message in the fourth, and so miss the moment of the fifth.
+TEST(RoundWindows, a_rank_that_misses_its_moment_is_late_and_so_are_those_that_waited_for_it) {
+  const auto all = run_windows([](std::int64_t i) {
+    if (i == 4) std::this_thread::sleep_for(std::chrono::nanoseconds(static_cast<std::int64_t>(3 * kWindowNs)));
+  });
+  EXPECT_LE(all[1].iterations[3].ns, -1);
+  for (const auto& mine : all) EXPECT_LE(mine.iterations[4].ns, -1) << "-1 - duration";
+  for (const auto& mine : all) {
+    EXPECT_GE(mine.iterations[4].began - all[1].iterations[2].began, 2.9 * kWindowNs) << "after the sleep";
   }
 }
 
