@@ -19,6 +19,7 @@
 namespace {
 
 bool noting = false;
+bool noting_syncs = false;  // a wait for a word synchronises its window any number of times
 std::string noted;
 
 void note(std::string_view name) {
@@ -75,6 +76,11 @@ NOTED(Win_complete, (MPI_Win w), (w))
 NOTED(Win_wait, (MPI_Win w), (w))
 NOTED(Barrier, (MPI_Comm c), (c))
 NOTED(Allreduce, (const void* a, void* b, int n, MPI_Datatype d, MPI_Op o, MPI_Comm c), (a, b, n, d, o, c))
+
+int MPI_Win_sync(MPI_Win w) {
+  if (noting_syncs) note("Win_sync");
+  return PMPI_Win_sync(w);
+}
 
 #if MERGANSER_TEST_SHMEM
 // OpenSHMEM does not promise a second name of each function: the next definition is looked up.
@@ -295,6 +301,51 @@ TEST_P(ExchangeCallTest, quiescing_flushes_what_only_a_local_flush_has_ended) {
       const std::string calls = calls_of([&] { exchange->quiesce(); });
       EXPECT_EQ(calls.find("Win_flush_all") != std::string::npos, info.completion == Completion::local) << info.name;
     }
+  });
+}
+
+// Stores of a rank must be public before the others have come, and what was put here visible after: in shared memory bytes do not
+// tell of either.
+TEST_P(ExchangeCallTest, quiescing_synchronises_the_copies_of_a_window_before_and_after_all_have_come) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const Graph graph = ring(t);
+    const auto sizes = equal_sizes(graph, 8);
+    for (const auto& info : usable_kernels(t)) {
+      if (info.model != "rma") continue;
+      const auto exchange = make_exchange(t, info.name, {graph, sizes.out, sizes.in, 1});
+      noting_syncs = true;
+      const std::string all = calls_of([&] { t.barrier(); });
+      const std::string calls = calls_of([&] { exchange->quiesce(); });
+      noting_syncs = false;
+      const bool by_epochs = info.name == "rma.fence" || info.name == "rma.lock" || info.name == "rma.pscw";
+      const std::string sync = by_epochs ? "Win_lock Win_sync Win_unlock" : "Win_sync";  // only within an epoch
+      const std::string flush = info.completion == Completion::local ? "Win_flush_all" : "";
+      EXPECT_EQ(calls, in_order({flush, sync, all, sync})) << info.name;
+    }
+  });
+}
+
+/// Synchronised starts of all models of processes, each by calls of its own.
+class StartCallTest : public testing::TestWithParam<Setup> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(StartCallTest);
+INSTANTIATE_TEST_SUITE_P(Models, StartCallTest, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
+
+// A dissemination barrier of n ranks has as many steps as n - 1 has binary digits.
+TEST_P(StartCallTest, a_start_makes_one_notification_for_each_doubling_of_the_ranks) {
+  on_ranks(GetParam(), [](Transport& t) {
+    std::size_t steps = 0;
+    for (int above = t.size() - 1; above > 0; above /= 2) ++steps;
+    const auto start = make_start(t);
+    for (int again = 0; again < 3; ++again) {
+      t.barrier();
+      const std::string calls = calls_of([&] { start->wait(); });
+      if (t.name() == "shmem") {
+        EXPECT_EQ(calls, MERGANSER_TEST_SHMEM ? times(steps, "uint64_p") : calls);
+      } else {
+        EXPECT_EQ(calls, times(steps, "Irecv Isend"));
+      }
+    }
+    t.barrier();
   });
 }
 
