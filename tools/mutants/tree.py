@@ -8,8 +8,9 @@ from pathlib import Path
 from .sites import rewritten
 
 HERE = Path(__file__).resolve().parent
-# Otherwise as ./x build compiles, in the same place of the tree: a compiler cache has what is not mutated.
-OPTIONS = ["-DMERGANSER_EXAMPLES=OFF", "-DMERGANSER_FORTRAN=OFF"]
+# With the flags of .ci/run, in the same place of the tree: a compiler cache has what is not mutated. Of mutants, switch.hpp switches
+# warnings off.
+OPTIONS = ["-DMERGANSER_EXAMPLES=OFF", "-DMERGANSER_FORTRAN=OFF", "-DMERGANSER_WERROR=ON"]
 
 
 class Failed(Exception):
