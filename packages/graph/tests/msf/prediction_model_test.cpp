@@ -259,6 +259,42 @@ TEST(Validity, of_three_clusters_on_a_line_can_be_computed_by_hand) {
   EXPECT_THROW((void)msf::validity_of_distances(x, labels, options), InputError);
 }
 
+/// Returns the generalised mean of two distances that core distances of clusters of three points are, from its logarithm: powers of
+/// a high dimension do not fit a number.
+double core_of_two(double near, double far, double dimension) {
+  return std::exp(std::log(near) +
+                  (std::log(2.0) - std::log1p(std::exp(dimension * std::log(near / far)))) / dimension);
+}
+
+// Two clusters of three points on a line: at 1, 0, 3, and the same 100 away. The tree is a chain around the point at 1, which alone
+// is an inner point; its longer edge weighs the core distance of the point at 3, and the clusters are 100 apart. Distances are
+// scaled, the line lies along one axis and along two, and the point by which the core distance comes is the first of its cluster.
+TEST(Validity, of_clusters_of_three_is_that_of_the_definition_in_any_dimension_and_unit) {
+  for (const double unit : {1e-5, 0.125, 1.0, 1e6}) {
+    for (const double dimension : {0.5, 1.0, 2.0, 2.5, 64.0, 65.0, 2000.0}) {
+      const std::vector<double> along{1, 0, 3, 101, 100, 103};
+      const std::vector<std::int64_t> labels{0, 0, 0, 1, 1, 1};
+      const double expected = (100 - core_of_two(2, 3, dimension)) / 100;
+      msf::ValidityOptions options;
+      options.dimension = dimension;
+      std::vector<double> flat, plane, distances;
+      for (const double x : along) {
+        flat.push_back(unit * x);
+        plane.insert(plane.end(), {0.6 * unit * x, 0.8 * unit * x});
+        for (const double y : along) distances.push_back(unit * std::fabs(x - y));
+      }
+      for (const msf::Validity& found : {msf::validity_index({{1, {}, {}, {}}, flat, {}}, labels, options),
+                                         msf::validity_index({{2, {}, {}, {}}, plane, {}}, labels, options),
+                                         msf::validity_of_distances(distances, labels, options)}) {
+        ASSERT_EQ(found.by_cluster.size(), 2U);
+        EXPECT_NEAR(found.by_cluster[0], expected, 1e-9) << dimension << " in units of " << unit;
+        EXPECT_NEAR(found.by_cluster[1], expected, 1e-9) << dimension << " in units of " << unit;
+        EXPECT_NEAR(found.index, expected, 1e-9);
+      }
+    }
+  }
+}
+
 TEST(Validity, refuses_distances_that_differ_both_ways_or_are_not_finite) {
   constexpr std::size_t n = 130;  // more than one block of rows and columns that are compared together
   std::vector<double> distances(n * n);

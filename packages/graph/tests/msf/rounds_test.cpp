@@ -356,6 +356,26 @@ TEST_P(RemoteTest, boxes_bound_distances_to_each_rank_and_say_when_they_are_abov
   });
 }
 
+// Each rank has 100 points near 0 and 100 near 10 on an axis, and none between: a box around all of them is no bound in the middle.
+TEST_P(RemoteTest, boxes_of_a_rank_are_finer_than_one_around_all_of_its_points) {
+  test::on_ranks(GetParam(), [](comm::Transport& t) {
+    test::Swarm swarm = test::make_swarm("uniform", 3, 200, 9);
+    for (std::size_t i = 0; i < 200; ++i) swarm.at[i][0] = swarm.at[i][0] / 100 + (i < 100 ? 0 : 10);
+    std::vector<std::size_t> all(200);
+    std::iota(all.begin(), all.end(), 0U);
+    auto items = points_of<3>(swarm, all);
+    const PointTree<3> tree(items, {}, 4, 1000);
+    const RemoteBoxes<3> boxes(tree, t);
+    const Bounds<3> middle{{5, 0, 0}, {5, 1, 1}};
+    for (int r = 0; r < t.size(); ++r) {
+      if (r == t.rank()) continue;
+      const double bound = boxes.distance2(middle, static_cast<std::size_t>(r), kInfinity);
+      EXPECT_GE(bound, 4.98 * 4.98);
+      EXPECT_LE(bound, 25);
+    }
+  });
+}
+
 TEST_P(RemoteTest, boxes_of_one_component_are_ignored_by_that_component_once_they_are_marked) {
   test::on_ranks(GetParam(), [](comm::Transport& t) {
     const auto swarm = test::make_swarm("uniform", 3, 140, 5);
