@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <thread>
 
 #include "merganser/base/error.hpp"
@@ -119,6 +120,40 @@ TEST_P(ExchangeFaultTest, only_the_rank_whose_notification_is_lost_is_missing) {
       }
       exchange->quiesce();
       if (t.rank() == 0) file.remove();
+    }
+  });
+}
+
+// One rank comes late, the first or the last; the next one, to which it speaks in the first step of a barrier, is asked. Threads know
+// the rank whose flag they wait for; a collective call of a library does not tell which of the others is late.
+TEST_P(ExchangeFaultTest, who_waits_for_all_ranks_names_the_late_one_or_all_others) {
+  on_ranks(GetParam(), [](Transport& t) {
+    if (t.size() < 2) return;
+    const Graph graph = ring(t);
+    const auto sizes = equal_sizes(graph, 8);
+    for (const auto& info : usable_kernels(t)) {
+      if (info.completion != Completion::global) continue;
+      for (const int late : {0, t.size() - 1}) {
+        const auto exchange = make_exchange(t, info.name, {graph, sizes.out, sizes.in, 1});
+        exchange->quiesce();
+        const SeenFile file(t);
+        const int asked = (late + 1) % t.size();
+        std::vector<int> wanted{late};
+        if (info.model != "threads") {
+          wanted.resize(static_cast<std::size_t>(t.size()));
+          std::iota(wanted.begin(), wanted.end(), 0);
+          std::erase(wanted, asked);
+        }
+        if (t.rank() == asked) {
+          EXPECT_TRUE(is_seen_missing(*exchange, wanted, file)) << info.name << ", rank " << late;
+        } else {
+          if (t.rank() == late) file.await();
+          exchange->iterate(0);
+        }
+        EXPECT_TRUE(exchange->missing().empty()) << info.name;
+        exchange->quiesce();
+        if (t.rank() == 0) file.remove();
+      }
     }
   });
 }
