@@ -63,6 +63,14 @@ TEST(TrafficMatrix, contradictions_are_refused) {
             }).find("0 operations, 8 bytes"),
             std::string::npos);
   EXPECT_NE(refusal([] {
+              TrafficMatrix(2, {{0, 1, Move::put, -1, 0, 0, {}}});
+            }).find("-1 operations, 0 bytes"),
+            std::string::npos);
+  EXPECT_NE(refusal([] {
+              TrafficMatrix(2, {{0, 1, Move::put, 1, -8, 0, {}}});
+            }).find("1 operations, -8 bytes"),
+            std::string::npos);
+  EXPECT_NE(refusal([] {
               TrafficMatrix(2, {{0, 1, Move::put, 3, 8, 4, {1, 1}}});
             }).find("2 operations counted"),
             std::string::npos);
