@@ -1,6 +1,7 @@
 """Mutants: each is behind a switch, changes what it says and nothing else, and what no test notices is told."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -45,6 +46,23 @@ int main() {
 
 
 class Cpp(unittest.TestCase):
+    def test_what_a_compiler_remarks_on_in_mutants_is_no_error(self):
+        """Files with mutants are compiled with the flags of other builds, where warnings are errors."""
+        text = """int f(int a, int b) {
+  bool c = b != 0;
+  if (a) if (::merganser_mutant::on(1)) {} else a = 2;
+  if (c < 2) return a;
+  return (a == b < 3) + ((unsigned)a < 0u);
+}
+static void left_out() {}
+int g(int a) { int u; int unused = a; if (a) u = a; return u; }
+"""
+        for before, fails in (("", True), (f'#include "{ROOT}/tools/mutants/switch.hpp"\n', False)):
+            text_without = "namespace merganser_mutant { bool on(int); }\n" if fails else ""
+            done = subprocess.run(["g++", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-x", "c++", "-c", "-o", os.devnull, "-"],
+                                  input=before + text_without + text, capture_output=True, text=True)
+            self.assertEqual(done.returncode != 0, fails, done.stderr)
+
     @unittest.skipIf(cpp is None, "libclang for Python is missing")
     def test_each_mutant_of_a_program_does_what_it_says_and_none_changes_nothing(self):
         with tempfile.TemporaryDirectory() as name:
@@ -181,6 +199,13 @@ class Verdicts(unittest.TestCase):
         finally:
             sys.stderr.close()
             sys.stderr = kept
+
+    def test_the_programs_of_all_tests_that_are_run_are_built(self):
+        """Tests that are ALONE have a program of their own, without which ctest could not run them."""
+        for module, (_, _, labels, programs) in command.MODULES.items():
+            for lists in (p for label in labels for where in (".", "packages/*") for p in ROOT.glob(f"{where}/tests/{label}/CMakeLists.txt")):
+                for folder, name in re.findall(r"merganser_add_test\((\w+)/(\w+)[^)]*\bALONE\b", lists.read_text()):
+                    self.assertIn(f"test_{folder}_{name}", programs, module)
 
 
 if __name__ == "__main__":
