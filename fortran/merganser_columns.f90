@@ -15,7 +15,7 @@ module merganser_columns
 
   !> Schema: the attributes of a parcel besides position and volume, each with the rule by which it merges. Must not be copied.
   type :: mg_schema
-     type(c_ptr) :: handle = c_null_ptr  !< mg_schema of the C interface
+     type(c_ptr) :: handle = c_null_ptr  !! mg_schema of the C interface
    contains
      procedure :: make => schema_make
      procedure :: epic => schema_epic
@@ -45,8 +45,8 @@ module merganser_columns
      procedure, private :: columns_one
      procedure, private :: columns_several
      generic :: attribute => columns_one, columns_several
-     procedure :: record => columns_record  !< for modules of the library only
-     procedure :: error => columns_error    !< for modules of the library only
+     procedure :: record => columns_record  !! for modules of the library only
+     procedure :: error => columns_error    !! for modules of the library only
   end type mg_columns
 
 contains

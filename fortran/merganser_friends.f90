@@ -11,11 +11,11 @@ module merganser_friends
 
   !> Record mg_friend_group of the C interface: one group, on the rank that holds its point of the lowest id.
   type, bind(c) :: mg_friend_group
-     integer(c_int64_t) :: id = 0, members = 0  !< lowest id of its points; number of points
-     real(c_double) :: mass = 0                 !< sum of the masses
-     real(c_double) :: centre(3) = 0            !< mean position by mass, in the box; NaN if the group winds round it
-     real(c_double) :: velocity(3) = 0          !< mean velocity by mass; 0 without a velocity
-     integer(c_int32_t) :: winds = 0, unused = 0  !< winds: 1 if the group winds round the box, so that it has no centre
+     integer(c_int64_t) :: id = 0, members = 0  !! lowest id of its points; number of points
+     real(c_double) :: mass = 0                 !! sum of the masses
+     real(c_double) :: centre(3) = 0            !! mean position by mass, in the box; NaN if the group winds round it
+     real(c_double) :: velocity(3) = 0          !! mean velocity by mass; 0 without a velocity
+     integer(c_int32_t) :: winds = 0, unused = 0  !! winds: 1 if the group winds round the box, so that it has no centre
   end type mg_friend_group
 
   !> Record mg_friends_options of the C interface: linking length, and least number of points of groups that are listed.
@@ -75,7 +75,7 @@ module merganser_friends
 
   !> Finder of friends of friends, and the groups of its last search. Must not be copied.
   type :: mg_friends
-     type(c_ptr) :: handle = c_null_ptr  !< handle of the C interface
+     type(c_ptr) :: handle = c_null_ptr  !! handle of the C interface
    contains
      procedure :: make => friends_make
      procedure :: label => friends_label

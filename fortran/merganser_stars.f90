@@ -11,8 +11,8 @@ module merganser_stars
 
   !> Star finder: communication objects, and the stars of the last find. Must not be copied.
   type :: mg_finder
-     type(c_ptr) :: handle = c_null_ptr  !< handle of the C interface
-     integer :: n = 0                    !< number of points of the last find
+     type(c_ptr) :: handle = c_null_ptr  !! handle of the C interface
+     integer :: n = 0                    !! number of points of the last find
    contains
      procedure :: make => finder_make
      procedure, private :: find_rows

@@ -23,7 +23,7 @@ module merganser_steps
 
   !> Clusterer: this rank's parcels and the communication objects of merge steps. Must not be copied.
   type :: mg_clusterer
-     type(c_ptr) :: handle = c_null_ptr  !< handle of the C interface
+     type(c_ptr) :: handle = c_null_ptr  !! handle of the C interface
    contains
      procedure :: make => clusterer_make
      procedure :: put => clusterer_put
@@ -40,7 +40,7 @@ module merganser_steps
 
   !> Announcement network: broadcasts from any rank to all ranks without a collective call. Must not be copied.
   type :: mg_announcer
-     type(c_ptr) :: handle = c_null_ptr  !< handle of the C interface
+     type(c_ptr) :: handle = c_null_ptr  !! handle of the C interface
    contains
      procedure :: make => announcer_make
      procedure, private :: announce_reals, announce_integers, announce_text

@@ -28,7 +28,7 @@ module merganser_transports
 
   !> Transport: one rank's end of a communication model, as MPI's communicator. Must not be copied.
   type :: mg_transport
-     type(c_ptr) :: handle = c_null_ptr  !< of the C interface
+     type(c_ptr) :: handle = c_null_ptr  !! of the C interface
    contains
      procedure, private :: open_integer
      generic :: open => open_integer
@@ -47,7 +47,7 @@ module merganser_transports
 
   !> Decomposition of a box into blocks, one per rank. Must not be copied.
   type :: mg_decomposition
-     type(c_ptr) :: handle = c_null_ptr  !< of the C interface
+     type(c_ptr) :: handle = c_null_ptr  !! of the C interface
    contains
      procedure :: make => decomposition_make
      procedure :: from_cuts => decomposition_from_cuts

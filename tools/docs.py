@@ -3,12 +3,14 @@
 
 docs.py ROOT            links of Markdown lead somewhere; every document can be reached from the README; publications named in
                         brackets are in docs/sources.md
-docs.py ROOT FOLDER     the same; docstrings of C++, C, Fortran and Python; writes FOLDER/source for Sphinx, and FOLDER/xml
+docs.py ROOT FOLDER     the same; docstrings of C++, C, Python and, where FORD is there, Fortran; writes FOLDER/source for Sphinx,
+                        and FOLDER/xml
 docs.py --html FOLDER   all links of the HTML in a folder lead somewhere; lists those to other sites in FOLDER/external-links.txt
 
 A link into a package that is not there (packages/ may be deleted, or a part of it) is not followed, and is a word in the site.
 """
 import html
+import importlib.util
 import json
 import re
 import sys
@@ -103,12 +105,16 @@ def unknown_sources(root):
 def wrong_docstrings(root, folder):
     """Writes Doxygen's XML and the sources of the site to a folder. Returns a line for each docstring that is wrong or missing."""
     import doxygen_xml
-    import fortran_reference
     import pages as site
     import python_reference
 
     wrong = api_reference.build(root, folder / "xml")
-    wrong += [*fortran_reference.undescribed(root), *python_reference.undescribed(root)]
+    wrong += python_reference.undescribed(root)
+    if importlib.util.find_spec("ford"):
+        import fortran_reference
+        wrong += fortran_reference.undescribed(root)
+    elif (root / "fortran").is_dir():
+        print("not read: the Fortran module, which needs FORD; ./x docs installs it")
     if not wrong:
         doxygen_xml.prepare(folder / "xml")
         site.stage(root, folder / "source", pages(root))

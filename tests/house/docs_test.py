@@ -162,22 +162,6 @@ class Docs(unittest.TestCase):
         self.assertEqual(self.run_docs().returncode, 0)
         self.assertFalse((self.source / "docs" / "later.md").exists())
 
-    def test_fortran_without_a_word_is_refused_and_with_one_is_a_page(self):
-        self.write("fortran/merganser.f90", "!> Counts.\nmodule merganser\n  use merganser_count, only: mg_count\nend module\n")
-        text = ("!> Counting.\nmodule merganser_count\n  private\n  public :: mg_count\n\n  !> A count.\n  type :: mg_count\n"
-                "     integer :: n = 0\n   contains\n     procedure :: add => count_add\n     procedure, private :: hidden\n"
-                "  end type mg_count\ncontains\n  !> Adds.\n  subroutine count_add(this, more)\n"
-                "    class(mg_count), intent(inout) :: this\n    integer, intent(in) :: more\n  end subroutine\nend module\n")
-        self.write("fortran/merganser_count.f90", text)
-        run = self.run_docs()
-        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
-        page = (self.source / "reference" / "fortran.md").read_text()
-        self.assertIn("#### mg_count % add\n\nAdds.\n\n```fortran\nsubroutine add(this, more)\n"
-                      "  integer, intent(in) :: more\n```", page)
-        self.assertNotIn("hidden", page)
-        self.write("fortran/merganser_count.f90", text.replace("  !> Adds.\n", ""))
-        self.refused("fortran/merganser_count.f90: mg_count % add has no description")
-
     def test_python_without_a_docstring_is_refused_and_with_one_is_a_page(self):
         self.write("python/merganser/__init__.py", '"""Counts."""\nfrom ._count import Count, add\n\n__all__ = ["Count", "add"]\n')
         text = ('"""Counting. More."""\n\n\nclass Count:\n    """A count."""\n\n    def value(self):\n        """Returns it."""\n\n\n'

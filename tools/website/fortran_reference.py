@@ -1,133 +1,134 @@
-"""Reads the comments of the Fortran module: types, the procedures bound to them, and constants, as a page of Markdown."""
+"""Writes the page of the Fortran module: FORD reads types, the procedures bound to them, constants, and their comments."""
+import functools
+import itertools
 import re
 from pathlib import Path
 
-BEGIN = re.compile(r"^  (?:pure |elemental |impure |recursive )*(?:subroutine|function) (\w+)", re.I)
-TYPE = re.compile(r"^  type(?:, [\w()]+)* :: (\w+)", re.I)
+from ford.settings import ProjectSettings
+from ford.sourceform import FortranFunction, FortranInterface, FortranSourceFile, FortranType, FortranVariable
+
+# Of a module also what is private: procedures that are bound to a public type are.
+SETTINGS = ProjectSettings(display=["public", "protected", "private"])
+MAIN = "merganser"  # the module that programs use
+INTERNAL = "for modules of the library only"  # comment behind what is public and no part of the interface
 
 
-def joined(lines):
-    """Returns lines of Fortran with continued ones joined, without directives of the preprocessor."""
-    whole = []
-    for line in lines:
-        if line.startswith("#"):
-            continue
-        if whole and whole[-1].endswith("&"):
-            whole[-1] = whole[-1][:-1].rstrip() + " " + line.strip().removeprefix("&").strip()
-        else:
-            whole.append(line.rstrip())
-    return whole
+def comment(entity):
+    """Returns the comment of an entity as Markdown."""
+    return "\n".join(line.removeprefix(" ") for line in entity.doc_list).strip()
 
 
-def comment_above(lines, i):
-    """Returns the text of the comment that stands directly above line i: a line with !> and those with !! behind it."""
-    text = []
-    while i > 0 and re.match(r"^\s*!!", lines[i - 1]):
-        i -= 1
-        text.insert(0, re.sub(r"^\s*!! ?", "", lines[i]))
-    if i > 0 and re.match(r"^\s*!>", lines[i - 1]):
-        text.insert(0, re.sub(r"^\s*!> ?", "", lines[i - 1]))
-        return "\n".join(text)
-    return ""
+@functools.cache
+def read(folder):
+    """Returns {name: module} of the Fortran sources in a folder. Lines for the preprocessor are comments: all branches count."""
+    files = [FortranSourceFile(str(file), SETTINGS) for file in sorted(Path(folder).glob("*.[fF]90"))]
+    return {module.name: module for file in files for module in file.modules}
 
 
-def procedures(lines):
-    """Returns {name: (comment, declaration)} of the procedures of a module; the declaration has the dummy arguments."""
+def used(module):
+    """Returns {name of another module: {name here: name there}} of what the statements `use` of a module list."""
     found = {}
-    for i, line in enumerate(lines):
-        begin = BEGIN.match(line)
-        if begin and begin[1] not in found:
-            arguments = [a.strip() for a in (re.search(r"\(([^)]*)\)", line[begin.end(1):]) or ["", ""])[1].split(",")]
-            declared = []
-            for later in lines[i + 1:]:
-                if re.match(r"^  end (subroutine|function)", later):
-                    break
-                names = re.match(r"^    ([^!:]*[^!: ]) :: ([^!]*)", later)
-                if names and any(re.search(rf"\b{a}\b", names[2]) for a in arguments[1:] if a):
-                    declared.append(f"  {names[1]} :: {names[2].strip()}")
-            found[begin[1]] = comment_above(lines, i), "\n".join([line.strip(), *declared])
+    for name, only in module.uses:
+        pairs = [entry.partition("=>") for entry in re.sub(r"^,(\s*only\s*:)?", "", only, flags=re.I).split(",")]
+        found.setdefault(name, {}).update({here.strip(): (there or here).strip() for here, _, there in pairs if here.strip()})
     return found
 
 
-def bound(lines, begin):
-    """Returns the members of a type as lines of Fortran, and {name: procedures} of what is bound to it and public."""
-    members, methods, contains = [], {}, False
-    for line in lines[begin + 1:]:
-        if re.match(r"^  end type", line):
-            break
-        contains = contains or line.strip() == "contains"
-        code = line.strip()
-        method = re.match(r"(procedure|generic)(, \w+)*\s*::\s*([^!]*)(!.*)?", code)
-        if not contains and code and not code.startswith("!") and code != "private":
-            members.append(code)
-        if method and method[2] != ", private" and "of the library only" not in code:
-            name, _, to = method[3].partition("=>")
-            names = [name.strip()] if to else [n.strip() for n in name.split(",")]
-            for one in names:
-                methods.setdefault(one, []).extend(n.strip() for n in (to or one).split(","))
-    return members, methods
+def find(modules, module, name):
+    """Returns the entity that a module calls by a name, its own or one of a module that it uses; None if there is none."""
+    for entity in (*module.types, *module.variables, *module.routines, *module.absinterfaces):
+        if entity.name.lower() == name.lower():
+            return entity
+    for other, names in used(module).items():
+        found = find(modules, modules[other], names.get(name, name)) if other in modules else None
+        if found:
+            return found
+    return None  # the module is none of ours
 
 
-def of_type(lines, begin, name, defined):
+def declarations(variables):
+    """Yields lines that declare variables. Neighbours of one type and comment share a line."""
+    def declared(variable):
+        parts = [variable.full_type, *variable.attribs, f"intent({variable.intent})" if variable.intent else "",
+                 "optional" if variable.optional else "", "parameter" if variable.parameter else ""]
+        return ", ".join(part for part in parts if part), comment(variable)
+
+    for (kind, text), group in itertools.groupby(variables, declared):
+        names = ", ".join(v.name + v.dimension + (f" = {v.initial}" if v.initial else "") for v in group)
+        yield f"{kind} :: {names}", text
+
+
+def signature(procedure, name, bound=False):
+    """Returns the declaration of a procedure under a name, with those of its arguments; of one that is bound without the object."""
+    result = procedure.retvar if isinstance(procedure, FortranFunction) else None
+    head = f"{procedure.proctype.lower()} {name}({', '.join(argument.name for argument in procedure.args)})"
+    arguments = procedure.args[1:] if bound else procedure.args
+    lines = [f"  {line}" for line, _ in declarations([*arguments, *([result] if result else [])])]
+    return "\n".join([head + (f" result({result.name})" if result else ""), *lines])
+
+
+def code(text):
+    """Returns a block of Fortran as Markdown."""
+    return f"```fortran\n{text}\n```\n"
+
+
+def bindings(kind, modules, module):
+    """Returns {name: procedures} of what is bound to a type and public."""
+    methods = {}
+    for binding in kind.boundprocs:
+        if binding.permission != "private" and comment(binding) != INTERNAL:
+            methods.setdefault(binding.name, []).extend(find(modules, module, name) for name in binding.bindings)
+    return methods
+
+
+def of_type(kind, name, modules):
     """Yields the section about a type: its members, and every procedure that is bound to it."""
-    yield f"### {name}\n\n{comment_above(lines, begin)}\n"
-    members, methods = bound(lines, begin)
+    yield f"### {name}\n\n{comment(kind)}\n"
+    members = [f"{line}  ! {text}" if text else line for line, text in declarations(kind.variables)]
     if members:
-        yield "```fortran\n" + "\n".join(members) + "\n```\n"
-    for method, names in methods.items():
+        yield code("\n".join(members))
+    for method, procedures in bindings(kind, modules, kind.parent).items():
         yield f"#### {name} % {method}\n"
-        for procedure in names:
-            comment, declaration = defined.get(procedure, ("", ""))
-            if declaration:
-                yield f"{comment}\n\n```fortran\n{declaration.replace(procedure, method, 1)}\n```\n"
+        for procedure in procedures:
+            yield f"{comment(procedure)}\n\n{code(signature(procedure, method, bound=True))}"
 
 
-def public_names(lines):
-    """Returns the names that statements `public ::` of a module list."""
-    lists = [line.split("::")[1] for line in lines if re.match(r"^  public ::", line)]
-    return [name.strip() for names in lists for name in names.split(",")]
+def sections(modules, module, names):
+    """Yields the sections about what programs get from a module, in the order of their names in `use`; constants in one."""
+    found = [(name, find(modules, module, name)) for name in names]
+    constants = [entity for _, entity in found if isinstance(entity, FortranVariable)]
+    for text, group in itertools.groupby(constants, comment):
+        yield f"{text}\n\n" + code("\n".join(line for line, _ in declarations(group)))
+    for name, entity in found:
+        if isinstance(entity, FortranType):
+            yield from of_type(entity, name, modules)
+        elif not isinstance(entity, FortranVariable):
+            procedure = entity.procedure if isinstance(entity, FortranInterface) else entity
+            yield f"### {name}\n\n{comment(procedure)}\n\n{code(signature(procedure, name))}"
 
 
 def undescribed(root):
-    """Yields a line for each type and bound procedure of the Fortran module without a comment."""
-    for file in sorted((root / "fortran").glob("*.[fF]90")):
-        lines = joined(file.read_text().split("\n"))
-        defined = procedures(lines)
-        for i, line in enumerate(lines):
-            begin = TYPE.match(line)
-            if not begin or begin[1] not in public_names(lines):
-                continue
-            if not comment_above(lines, i):
-                yield f"{file.relative_to(root)}: type {begin[1]} has no description"
-            for method, names in bound(lines, i)[1].items():
-                if not any(defined.get(procedure, ("",))[0] for procedure in names):
-                    yield f"{file.relative_to(root)}: {begin[1]} % {method} has no description"
+    """Yields a line for each name of the Fortran module without a comment."""
+    modules = read(root / "fortran")
+    for name, names in used(modules[MAIN]).items() if MAIN in modules else ():
+        for exported in names:
+            entity = find(modules, modules[name], exported)
+            where = f"fortran/{entity.filename}"
+            if not comment(entity.procedure if isinstance(entity, FortranInterface) else entity):
+                yield f"{where}: {exported} has no description"
+            methods = bindings(entity, modules, entity.parent) if isinstance(entity, FortranType) else {}
+            for method, procedures in methods.items():
+                if not all(comment(procedure) for procedure in procedures):
+                    yield f"{where}: {exported} % {method} has no description"
 
 
 def page(root):
-    """Returns the Fortran reference as Markdown: what the module exports, file by file."""
-    main = joined((root / "fortran" / "merganser.f90").read_text().split("\n"))
-    head = comment_above(main, next(i for i, line in enumerate(main) if line.startswith("module ")))
-    exported = {name.strip() for line in main if line.strip().startswith("use ")
-                for name in line.partition("only:")[2].split(",")}
-    text = f"# Fortran module\n\n{head}\n"
-    for file in sorted((root / "fortran").glob("*.[fF]90")):
-        lines = joined(file.read_text().split("\n"))
-        defined, sections = procedures(lines), []
-        for i, line in enumerate(lines):
-            begin = TYPE.match(line)
-            constants = re.match(r"^  integer, parameter, public :: (.*)", line)
-            if begin and begin[1] in exported:
-                sections += of_type(lines, i, begin[1], defined)
-            elif constants:
-                sections.append(f"{comment_above(lines, i)}\n\n```fortran\n{line.strip()}\n```\n")
-        for name in public_names(lines):
-            if name in exported and name in defined:
-                sections.append(f"### {name}\n\n{defined[name][0]}\n\n```fortran\n{defined[name][1]}\n```\n")
-        if sections and file.name != "merganser.f90":
-            title = comment_above(lines, next(i for i, line in enumerate(lines) if line.startswith("module ")))
-            title = title.replace(" Programs use the module merganser.", "")
-            text += f"\n## {file.stem}\n\n{title}\n\n" + "\n".join(sections)
+    """Returns the Fortran reference as Markdown: what the module exports, by the modules that it is from."""
+    modules = read(root / "fortran")
+    text = f"# Fortran module\n\n{comment(modules[MAIN])}\n"
+    for name, names in used(modules[MAIN]).items():
+        title = re.sub(r" Programs use the module\s+merganser\.", "", comment(modules[name]))
+        text += f"\n## {name}\n\n{title}\n\n" + "\n".join(sections(modules, modules[name], names))
     return re.sub(r"\b(docs/[a-z-]+)\.md", r"[\1.md](../\1.md)", text)
 
 

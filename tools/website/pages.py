@@ -1,4 +1,5 @@
 """Writes the sources of the site for Sphinx: documents, navigation, pages of headers, of the Fortran module and of Python."""
+import importlib.util
 import os
 import re
 import shutil
@@ -6,7 +7,6 @@ import tomllib
 from pathlib import Path
 
 import api_reference
-import fortran_reference
 import layout
 import python_reference
 
@@ -143,7 +143,8 @@ class Stage:
         self.write("api/index.md", "# C++ and C\n\nThe public headers, a folder for each module: [how to read them]"
                    "(../docs/api.md). The interface for C is the module capi.\n\n```{toctree}\n:maxdepth: 1\n\n"
                    + "".join(f"{module}/index\n" for module in sorted(by_module)) + "```\n")
-        if (self.root / "fortran").is_dir():
+        if (self.root / "fortran").is_dir() and importlib.util.find_spec("ford"):
+            import fortran_reference
             self.write("reference/fortran.md", fortran_reference.page(self.root))
         if (self.root / "python" / "merganser").is_dir():
             pages = list(python_reference.pages(self.root))
