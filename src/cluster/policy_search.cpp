@@ -103,7 +103,7 @@ void PolicySearch::build_tree(const Units& units) {
 /// Finds the least admissible partners of every looker among the units of this rank.
 void PolicySearch::search_local(const Units& units, const std::vector<std::uint8_t>& looks) {
   spend(Work::search, units.size());
-  if (by_cells_) return cells_.find_all(lookers_, fan_, found_);
+  if (by_cells_) return cells_.find_all(lookers_, found_);
   lookers_.clear();
   for (std::uint32_t v = 0; v < looks.size(); ++v)
     if (looks[v] != 0) lookers_.push_back(v);

@@ -48,7 +48,7 @@ class PolicySearch {
         filter_(filter),
         fan_(fan),
         several_(several),
-        cells_(decomposition, rank) {}
+        cells_(decomposition, rank, fan) {}
 
   /// Finds the links of the lookers of a round; afterwards links(), distance2() and leaves() hold them. Called by every rank;
   /// neighbours only. Takes Units::changed, which is empty afterwards: what reads it too, as CrowdedCells::choose, comes before.

@@ -103,7 +103,7 @@ void UnitCells::sort(List& list) {
   if (list.ready) return;
   const std::size_t n = list.units.size();
   const nearest::PointSet set = points(list);
-  list.cells.bin(set, {});
+  list.cells.bin(set, {.parcels_per_cell = nearest::SeveralNearest::parcels_per_cell(fan_)});
   const auto grow = [](RawBuffer& buffer, std::size_t bytes) {
     if (buffer.bytes() < bytes) buffer = RawBuffer(bytes);
   };
@@ -121,17 +121,17 @@ bool UnitCells::is_crowded() {
   return false;
 }
 
-void UnitCells::find_all(std::vector<std::uint32_t>& lookers, std::size_t fan, std::vector<Partner>& found) {
+void UnitCells::find_all(std::vector<std::uint32_t>& lookers, std::vector<Partner>& found) {
   lookers.clear();
   found.clear();
   for (std::size_t i = 0; i < used_; ++i) {
     List& list = *lists_[i];
     if (std::find(list.looks.begin(), list.looks.end(), 1) == list.looks.end()) continue;
     sort(list);
-    if (fan == 1)
+    if (fan_ == 1)
       find_nearest(list, lookers, found);
     else
-      find_several(list, fan, lookers, found);
+      find_several(list, lookers, found);
   }
 }
 
@@ -153,26 +153,22 @@ void UnitCells::find_nearest(List& list, std::vector<std::uint32_t>& lookers, st
   }
 }
 
-/// Appends the lookers of a list and `fan` partners of each.
-void UnitCells::find_several(List& list, std::size_t fan, std::vector<std::uint32_t>& lookers,
-                             std::vector<Partner>& found) {
+/// Appends the lookers of a list and the partners of each.
+void UnitCells::find_several(List& list, std::vector<std::uint32_t>& lookers, std::vector<Partner>& found) {
   const std::uint32_t* const order = list.cells.order();
-  const Site* const sites = list.cells.sites();
-  nearest::SeveralNearest search(list.cells, points(list).ids(order), fan);
-  const nearest::Best bound = bound_of(Partner());
-  best_.resize(fan);
   const auto more = static_cast<std::size_t>(std::count(list.looks.begin(), list.looks.end(), 1));
   lookers.reserve(lookers.size() + more);
-  found.reserve(found.size() + more * fan);
-  for (std::uint32_t v = 0; v < list.units.size(); ++v) {
-    if (!list.cells.is_small(v)) continue;
+  std::size_t at = found.size();
+  found.resize(at + more * fan_);
+  nearest::SeveralNearest search(list.cells, points(list).ids(order), fan_);
+  search.find_all(filter_->within2, [&](std::uint32_t v, std::span<const nearest::Near> nearest) {
     lookers.push_back(list.units[order[v]]);
-    search.find({{sites[v].x, sites[v].y, sites[v].z}, v}, bound, best_);
-    for (const nearest::Best& b : best_) {
-      found.emplace_back();
-      if (b.vertex != links::kNone) found.back() = {b.distance2, b.id, list.units[order[b.vertex]]};
+    for (std::size_t i = 0; i < nearest.size(); ++i) {
+      const std::uint32_t point = order[nearest[i].vertex];
+      found[at + i] = {nearest[i].distance2, list.ids[point], list.units[point]};
     }
-  }
+    at += fan_;
+  });
 }
 
 /// Returns the bound of a search: the partner known, or all at the greatest distance.

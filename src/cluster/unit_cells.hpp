@@ -16,8 +16,9 @@ namespace merganser::cluster {
 /// equal. They find the partners that UnitTree finds, if no condition but equal columns and the greatest distance tells units apart.
 class UnitCells {
  public:
-  /// Makes the cell lists of a rank, empty. Refers to the decomposition.
-  UnitCells(const Decomposition& decomposition, int rank) : decomposition_(decomposition), rank_(rank) {}
+  /// Makes the cell lists of a rank, empty. Refers to the decomposition. @param fan  number of partners of each looker
+  UnitCells(const Decomposition& decomposition, int rank, std::size_t fan)
+      : decomposition_(decomposition), rank_(rank), fan_(fan) {}
 
   /// Returns whether the conditions of a policy suit cell lists in a round.
   /// @param single  whether all units of all ranks are single parcels, and none has been refused
@@ -30,10 +31,9 @@ class UnitCells {
   [[nodiscard]] bool build(const Units& units, const std::vector<std::uint8_t>& looks, const PairFilter& filter);
   /// Finds the partner of every looker of build() among the units of this rank. Local.
   /// @param lookers  replaced by the lookers, those near each other together
-  /// @param fan  number of partners of each looker
-  /// @param found  replaced by the partners of each looker, `fan` ascending ones in the same order; Partner() for those it lacks
+  /// @param found  replaced by the partners of each looker, as many as a looker has, ascending, in the same order; Partner() for those it lacks
   /// @throws InputError as nearest::CellList::bin()
-  void find_all(std::vector<std::uint32_t>& lookers, std::size_t fan, std::vector<Partner>& found);
+  void find_all(std::vector<std::uint32_t>& lookers, std::vector<Partner>& found);
   /// Replaces the partners `best` of a unit of another rank, equal bounds, by the least partners among the units of this rank that are
   /// less than the bound, ascending; copies of the bound follow. Local.
   /// @param looking  unit that is not in the lists, with no refused ids
@@ -66,12 +66,13 @@ class UnitCells {
   [[nodiscard]] nearest::CellList empty_cells() const;
   void sort(List& list);
   void find_nearest(List& list, std::vector<std::uint32_t>& lookers, std::vector<Partner>& found);
-  void find_several(List& list, std::size_t fan, std::vector<std::uint32_t>& lookers, std::vector<Partner>& found);
+  void find_several(List& list, std::vector<std::uint32_t>& lookers, std::vector<Partner>& found);
   [[nodiscard]] nearest::Best bound_of(const Partner& known) const;
   void trim(List& list) const;
 
   const Decomposition& decomposition_;
   int rank_;
+  std::size_t fan_;
   const PairFilter* filter_ = nullptr;
   std::vector<std::unique_ptr<List>> lists_;  // those in use first; after build() no others
   std::size_t used_ = 0;

@@ -264,12 +264,13 @@ void CellList::build_trees(const PointSet& points) {
   }
 }
 
-/// Lists the small parcels under their nearest node of the search grid, the order in which block_search() takes them.
-void CellList::list_by_node() {
+/// Lists the small parcels under their nearest node of the search grid, the order in which block_search() takes them. @param node_start
+/// receives the first entry of each node
+void CellList::list_by_node(std::vector<std::uint32_t>& node_start) const {
   // A counting sort of the small parcels, which come in the order of cells: its accesses are nearly sequential.
   const auto node_count = static_cast<std::size_t>((cells_[0] + 1) * (cells_[1] + 1) * (cells_[2] + 1));
-  node_start_.assign(node_count + 2, 0);
-  std::uint32_t* const start = node_start_.data();
+  node_start.assign(node_count + 2, 0);
+  std::uint32_t* const start = node_start.data();
   const std::uint32_t* const node_of = node_of_;
   const auto cells = static_cast<std::size_t>(cell_count());
   for (std::size_t c = 0; c < cells; ++c)
@@ -302,7 +303,6 @@ bool CellList::fill_block_search(BlockSearch& block) const {
   block.y = filter_ + stride;
   block.z = filter_ + 2 * stride;
   block.cell_start = start_.data();
-  block.node_start = node_start_.data();
   block.by_node = by_node_;
   return plain;
 }
@@ -315,7 +315,7 @@ std::vector<CellList::Open> CellList::search_exact(std::vector<std::uint32_t>& t
   std::vector<BlockSearch::Open> undecided;
   BlockSearch block{};
   if (fill_block_search(block)) {
-    list_by_node();
+    list_by_node(node_start_);
     block.node_start = node_start_.data();
     block.target = target.data();
     block.open = &undecided;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "src/nearest/cell_keys.hpp"
+#include "src/nearest/several_search.hpp"
 
 namespace merganser::nearest {
 namespace {
@@ -39,6 +40,57 @@ void SeveralNearest::find(const CellList::Query& query, const Best& bound, std::
     const std::uint32_t v = vertex_[i];
     best[i] = {distance2_[i], v == links::kNone ? bound.id : ids_[v], v};
   }
+}
+
+/// Receiver of several_search(): passes on what it finds, and searches what it leaves.
+class SeveralNearest::Sink final : public SeveralSink {
+ public:
+  Sink(SeveralNearest& search, double most2, const Take& take, std::size_t count)
+      : search_(search), take_(take), bound_{std::nextafter(most2, kInfinity), kLowest}, best_(count), near_(count) {}
+  void take(std::uint32_t vertex, std::span<const Near> nearest) override { take_(vertex, nearest); }
+  void leave(std::uint32_t vertex) override {
+    const Site& s = search_.cells_.sorted_[vertex];
+    search_.find({{s.x, s.y, s.z}, vertex}, bound_, best_);
+    std::size_t found = 0;
+    for (; found < best_.size() && best_[found].vertex != links::kNone; ++found)
+      near_[found] = {best_[found].distance2, best_[found].vertex};
+    take_(vertex, {near_.data(), found});
+  }
+  void sort(std::span<Near> near) const override {
+    std::sort(near.begin(), near.end(), [&](const Near& a, const Near& b) {
+      return a.distance2 != b.distance2 ? a.distance2 < b.distance2 : search_.ids_[a.vertex] < search_.ids_[b.vertex];
+    });
+  }
+
+ private:
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  static constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
+  SeveralNearest& search_;
+  const Take& take_;
+  Best bound_;
+  std::vector<Best> best_;
+  std::vector<Near> near_;
+};
+
+double SeveralNearest::parcels_per_cell(std::size_t count) {
+  // The ball of half a cell edge, in which several_search() is certain, is 0.52 cells.
+  const auto n = static_cast<double>(count);
+  return std::clamp((n + 2.5 * std::sqrt(n)) / 0.52, kParcelsPerCell, 2 * kParcelsPerCell);
+}
+
+void SeveralNearest::find_all(double most2, const Take& take) {
+  const auto count = static_cast<std::uint32_t>(distance2_.size());
+  Sink sink(*this, most2, take, count);
+  SeveralSearch search{{},   cells_.sorted_, cells_.box_, count, most2, cells_.scale_ * cells_.scale_ * kFilterUnits,
+                       &sink};
+  if (count > kMaxNear / 2 || !cells_.fill_block_search(search.block)) {
+    for (std::uint32_t v = 0; v < cells_.n_; ++v)
+      if (cells_.is_small(v)) sink.leave(v);
+    return;
+  }
+  cells_.list_by_node(node_start_);
+  search.block.node_start = node_start_.data();
+  several_search(search);
 }
 
 /// Begins the list of a search within a radius.

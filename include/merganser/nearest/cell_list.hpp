@@ -138,7 +138,7 @@ class CellList {
   [[nodiscard]] bool narrow_to_points(const PointSet& points);
   void build_trees(const PointSet& points);
   void write_filter(std::size_t begin, std::size_t end);
-  void list_by_node();
+  void list_by_node(std::vector<std::uint32_t>& node_start) const;
   [[nodiscard]] bool fill_block_search(BlockSearch& block) const;
   [[nodiscard]] bool is_final(const Vec3& p, double distance2) const;
   [[nodiscard]] std::int64_t cell_on_axis(int axis, double x) const;

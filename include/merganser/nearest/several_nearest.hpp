@@ -1,12 +1,20 @@
 #pragma once
 /// Exact search of several nearest parcels of one point in a cell list. Local.
 #include <array>
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "merganser/nearest/cell_list.hpp"
 
 namespace merganser::nearest {
+
+/// Parcel near another one.
+struct Near {
+  double distance2;      ///< squared canonical distance
+  std::uint32_t vertex;  ///< vertex in the cell list
+};
 
 /// Search of a number of nearest parcels at once in a sorted cell list: most points find them within the 2x2x2 cells around their
 /// nearest node of the search grid, the others in balls of growing radius. Cells that are crowded are scanned whole.
@@ -20,8 +28,18 @@ class SeveralNearest {
   /// @param bound  a candidate without a vertex, that of another rank for example
   /// @param best  replaced by those found, as many as are searched, ascending; then copies of the bound
   void find(const CellList::Query& query, const Best& bound, std::span<Best> best);
+  /// Receiver of the nearest parcels of a small parcel, ascending by (distance2, id).
+  using Take = std::function<void(std::uint32_t vertex, std::span<const Near> nearest)>;
+  /// Finds the nearest parcels of every small parcel of the cell list, at most those within a distance. Most small parcels find them by a
+  /// vectorised search of all that are near one node of the search grid, the others by find(). Uses the scratch memory of
+  /// CellList::sort(). Local. @param most2  greatest squared distance, inclusive; infinite: any
+  /// @param take  called once for each small parcel, in no certain order, with as many as are searched or all there are
+  void find_all(double most2, const Take& take);
+  /// Returns the number of parcels per cell of the search grid with which find_all() is fast. @param count  as for the constructor
+  [[nodiscard]] static double parcels_per_cell(std::size_t count);
 
  private:
+  class Sink;
   /// Layers of cells on one axis around the nearest node of the search grid.
   struct Layers {
     int count;
@@ -47,8 +65,9 @@ class SeveralNearest {
   double most2_ = 0;             // greatest squared distance of the parcels looked at
   std::array<bool, 3> wraps_{};  // by axis: the cells fill the period
   std::array<Layers, 3> layers_{};
-  std::vector<double> distance2_;      // list of one query
-  std::vector<std::uint32_t> vertex_;  // by entry; links::kNone: the bound
+  std::vector<std::uint32_t> node_start_;  // by node of the search grid: first of its small parcels
+  std::vector<double> distance2_;          // list of one query
+  std::vector<std::uint32_t> vertex_;      // by entry; links::kNone: the bound
 };
 
 }  // namespace merganser::nearest

@@ -1,0 +1,43 @@
+#pragma once
+/// Vectorised search of several nearest parcels in fixed point, dispatched at run time to the vector instructions of the CPU. Private to
+/// the module.
+#include <span>
+
+#include "merganser/geometry/box.hpp"
+#include "merganser/nearest/several_nearest.hpp"
+#include "src/nearest/block_search.hpp"
+
+namespace merganser::nearest {
+
+/// Parcels near one point that several_search() compares in double precision, at most.
+inline constexpr std::uint32_t kMaxNear = 64;
+
+/// Receiver of what several_search() finds.
+class SeveralSink {
+ public:
+  virtual ~SeveralSink() = default;
+  /// Takes the nearest parcels of a small one, ascending by (distance2, id): as many as are searched, or all within the bound.
+  virtual void take(std::uint32_t vertex, std::span<const Near> nearest) = 0;
+  /// Takes a small parcel whose nearest several_search() could not decide.
+  virtual void leave(std::uint32_t vertex) = 0;
+  /// Sorts parcels near a small one by (distance2, id).
+  virtual void sort(std::span<Near> near) const = 0;
+};
+
+/// Arguments of several_search().
+struct SeveralSearch {
+  BlockSearch block;    ///< cells and filter coordinates; `target` and `open` are not used
+  const Site* sites;    ///< by vertex
+  Box box;              ///< domain
+  std::uint32_t count;  ///< parcels searched around each small one, 1 to kMaxNear / 2
+  double most2;         ///< greatest squared distance of these, inclusive; infinite: any
+  double units;         ///< squared distances times this are those of the filter
+  SeveralSink* sink;    ///< receives the results, in the order of nodes
+};
+
+/// Finds the nearest parcels of every small parcel within the 2x2x2 cells around the parcel's node: those near enough in fixed point are
+/// compared in double precision, by canonical distances. Results are exact; parcels that have no certain one are left to the sink. Reads
+/// as block_search(). Local.
+void several_search(const SeveralSearch& s);
+
+}  // namespace merganser::nearest
