@@ -2,7 +2,9 @@
 #include "src/cluster/greedy_pairs.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
+#include <span>
 #include <string>
 #include <tuple>
 
@@ -54,43 +56,152 @@ void check_link_count(std::size_t links) {
 std::int64_t GreedyPairs::match(PolicySearch& search, const Units& units, const std::vector<std::uint8_t>& looks,
                                 const links::Channels& channels) {
   stream_ = &channels.stream;
-  list(search, units);
-  settle_here(units.size());
+  list_crossing(search, units);
+  settle_here(search, units);
   list_by_vertex(units.size());
   exchange();
   replace_links(search, units, looks);
   return static_cast<std::int64_t>(out_.size() + in_.size());
 }
 
-/// Lists the candidate links with an end on this rank.
-void GreedyPairs::list(PolicySearch& search, const Units& units) {
-  links::Links& l = search.links();
-  out_ = std::move(l.out);
-  in_ = std::move(l.in);
+/// Lists the links over ranks.
+void GreedyPairs::list_crossing(PolicySearch& search, const Units& units) {
+  out_ = std::move(search.links().out);
+  in_ = std::move(search.links().in);
   const Parcels& p = units.parcels;
-  check_link_count(search.candidates().size() + in_.size());
   links_.clear();
-  links_.reserve(search.candidates().size() + in_.size());
-  by_out_.resize(out_.size());
-  for (const CandidateLink& c : search.candidates()) {
-    const bool away = c.out != links::kNone;
-    const std::int64_t source = p.id(c.source);
-    Link link{key_of(c.distance2, source, away ? out_[c.out].remote_id : p.id(c.target)), source, c.source};
-    if (away) {
-      by_out_[c.out] = static_cast<std::uint32_t>(links_.size());
-      link.out = c.out;
-      link.entry = c.entry;
-    } else {
-      link.other = c.target;
-    }
-    links_.push_back(link);
-  }
   for (std::uint32_t i = 0; i < in_.size(); ++i) {
     const links::CrossLink& in = in_[i];
-    Link link{key_of(in.distance2, in.remote_id, p.id(in.vertex)), in.remote_id, in.vertex};
-    link.in = i;
-    links_.push_back(link);
+    links_.push_back({key_of(in.distance2, in.remote_id, p.id(in.vertex)), in.remote_id, in.vertex});
+    links_.back().in = i;
   }
+  for (std::uint32_t i = 0; i < out_.size(); ++i) {
+    const links::CrossLink& out = out_[i];
+    const std::int64_t source = p.id(out.vertex);
+    links_.push_back({key_of(out.distance2, source, out.remote_id), source, out.vertex});
+    links_.back().out = i;
+  }
+  if (out_.empty()) return;
+  for (std::size_t k = 0; k < search.lookers().size(); ++k)
+    for (const Partner& partner : search.partners_of(k))
+      if (partner.out != links::kNone) links_[in_.size() + partner.out].entry = partner.entry;
+}
+
+/// Takes the links of this rank in their order, and settles those whose ends have no open link before them.
+void GreedyPairs::settle_here(const PolicySearch& search, const Units& units) {
+  pair_.assign(units.size(), links::kNone);
+  blocked_.assign(units.size(), 0);
+  settled_.clear();
+  fill_buckets(search);
+  // The first turn is on top of the heap; ids tell which of two links of one length is first. The two links of lookers that have chosen
+  // each other have one result in either order.
+  const auto is_later = [&](const Turn& a, const Turn& b) {
+    if (a.distance2 != b.distance2) return b.distance2 < a.distance2;
+    if (a.vertex == b.other && a.other == b.vertex) return false;
+    return turn_key(search, units, b) < turn_key(search, units, a);
+  };
+  for (now_ = 0; now_ < bucket_.size(); ++now_) {
+    for (std::uint32_t a = bucket_[now_]; a != links::kNone; a = next_actor_[a]) turns_.push_back(turn_of_[a]);
+    if (turns_.size() > 1) std::make_heap(turns_.begin(), turns_.end(), is_later);
+    while (!turns_.empty()) {
+      if (turns_.size() > 1) std::pop_heap(turns_.begin(), turns_.end(), is_later);
+      const Turn turn = turns_.back();
+      turns_.pop_back();
+      const std::size_t before = turns_.size();
+      take_turn(search, units, turn);
+      if (turns_.size() > before) std::push_heap(turns_.begin(), turns_.end(), is_later);
+    }
+  }
+}
+
+/// Puts the least link of every looker, and the links from other ranks, to buckets by the logarithm of their length.
+void GreedyPairs::fill_buckets(const PolicySearch& search) {
+  const std::size_t lookers = search.lookers().size();
+  const std::size_t actors = lookers + in_.size();
+  std::size_t count = in_.size();
+  std::uint64_t most = 0;
+  least_bits_ = std::numeric_limits<std::uint64_t>::max();
+  const auto take = [&](double distance2) {
+    const auto bits = std::bit_cast<std::uint64_t>(distance2);  // ascending, since distances are not negative
+    most = std::max(most, bits);
+    if (bits != 0) least_bits_ = std::min(least_bits_, bits);
+  };
+  for (std::size_t k = 0; k < lookers; ++k) {
+    const std::span<const Partner> partners = search.partners_of(k);
+    std::size_t n = partners.size();
+    while (n > 0 && partners[n - 1].vertex == links::kNone) --n;
+    count += n;
+    if (n == 0) continue;
+    take(partners[0].distance2);
+    take(partners[n - 1].distance2);
+  }
+  for (const links::CrossLink& in : in_) take(in.distance2);
+  check_link_count(count);
+  least_bits_ = std::min(least_bits_, most);
+  for (shift_ = 0; (most - least_bits_) >> shift_ >= 4 * actors + 1; ++shift_) {
+  }
+  bucket_.assign(bucket_of(std::bit_cast<double>(most)) + 1, links::kNone);
+  next_actor_.resize(actors);
+  turn_of_.resize(actors);
+  at_.assign(lookers, 0);
+  now_ = bucket_.size();
+  for (std::uint32_t k = 0; k < lookers; ++k) wait_for_turn(search, k);
+  for (std::uint32_t i = 0; i < in_.size(); ++i)
+    wait_for_turn({in_[i].distance2, in_[i].vertex, links::kNone, static_cast<std::uint32_t>(lookers) + i});
+}
+
+/// Returns the bucket of links of a squared length; it ascends with the length.
+std::size_t GreedyPairs::bucket_of(double distance2) const {
+  const auto bits = std::bit_cast<std::uint64_t>(distance2);
+  return bits <= least_bits_ ? 0 : (bits - least_bits_) >> shift_;
+}
+
+/// Puts a turn to its bucket, or at the end of turns_ if it is the turn of that bucket.
+void GreedyPairs::wait_for_turn(const Turn& turn) {
+  const std::size_t bucket = bucket_of(turn.distance2);
+  if (bucket == now_) return turns_.push_back(turn);
+  turn_of_[turn.actor] = turn;
+  next_actor_[turn.actor] = bucket_[bucket];
+  bucket_[bucket] = turn.actor;
+}
+
+/// Puts the next link of a looker that is not dropped to its bucket.
+void GreedyPairs::wait_for_turn(const PolicySearch& search, std::uint32_t looker) {
+  const std::span<const Partner> partners = search.partners_of(looker);
+  std::size_t at = at_[looker];
+  const auto is_dropped = [&](const Partner& p) { return p.arc == links::kNone && pair_[p.vertex] != links::kNone; };
+  while (at < partners.size() && partners[at].vertex != links::kNone && is_dropped(partners[at])) ++at;
+  if (at == partners.size() || partners[at].vertex == links::kNone) return;
+  at_[looker] = static_cast<std::uint8_t>(at);
+  const Partner& p = partners[at];
+  wait_for_turn({p.distance2, search.lookers()[looker], p.arc == links::kNone ? p.vertex : links::kNone, looker});
+}
+
+/// Returns the key of the link whose turn it is.
+links::Key GreedyPairs::turn_key(const PolicySearch& search, const Units& units, const Turn& turn) const {
+  const std::size_t lookers = at_.size();
+  if (turn.actor >= lookers) return links_[turn.actor - lookers].key;
+  const Partner& p = search.partners_of(turn.actor)[at_[turn.actor]];
+  return key_of(p.distance2, units.parcels.id(turn.vertex), p.id);
+}
+
+/// Takes the link whose turn it is: it is dropped, becomes a pair, or stays open. The looker's next link waits.
+void GreedyPairs::take_turn(const PolicySearch& search, const Units& units, const Turn& turn) {
+  if (pair_[turn.vertex] != links::kNone) return;
+  if (turn.other == links::kNone) {
+    blocked_[turn.vertex] = 1;
+  } else if (pair_[turn.other] == links::kNone) {
+    if ((blocked_[turn.vertex] | blocked_[turn.other]) == 0) {
+      pair_[turn.vertex] = pair_[turn.other] = kSettled;
+      settled_.push_back({turn.distance2, turn.vertex, turn.other});
+      return;
+    }
+    links_.push_back({turn_key(search, units, turn), units.parcels.id(turn.vertex), turn.vertex, turn.other});
+    blocked_[turn.vertex] = blocked_[turn.other] = 1;
+  }
+  if (turn.actor >= at_.size()) return;
+  ++at_[turn.actor];
+  wait_for_turn(search, turn.actor);
 }
 
 /// Returns whether a link comes before another at an end that both have: by ascending key, and of the two links of one key of lookers
@@ -101,48 +212,16 @@ bool GreedyPairs::is_before(std::uint32_t a, std::uint32_t b) const {
   return x.key == y.key ? x.source_id < y.source_id : x.key < y.key;
 }
 
-/// Lowers the least link of a unit to an open link.
-void GreedyPairs::lower(std::uint32_t vertex, const OpenLink& open) {
-  Least& least = least_[vertex];
-  if (open.distance2 > least.distance2) return;
-  if (open.distance2 < least.distance2 || least.link == links::kNone || is_before(open.link, least.link))
-    least = {open.distance2, open.link};
-}
-
-/// Makes pairs of the links of this rank that are the least at both ends, again and again while that settles many: a pass over all
-/// open links takes less time than an order of the links of each unit. Links over ranks stay open.
-void GreedyPairs::settle_here(std::size_t units) {
-  pair_.assign(units, links::kNone);
-  open_.clear();
-  open_.reserve(links_.size());
-  for (std::uint32_t i = 0; i < links_.size(); ++i)
-    open_.push_back({links_[i].key.distance2, links_[i].vertex, links_[i].other, i});
-  for (bool many = !open_.empty(); many;) {
-    least_.assign(units, {std::numeric_limits<double>::infinity(), links::kNone});
-    for (const OpenLink& open : open_) {
-      lower(open.vertex, open);
-      if (open.other != links::kNone) lower(open.other, open);
-    }
-    for (const OpenLink& open : open_)
-      if (open.other != links::kNone && least_[open.vertex].link == open.link && least_[open.other].link == open.link)
-        pair_[open.vertex] = pair_[open.other] = open.link;
-    std::size_t left = 0;
-    for (const OpenLink& open : open_)
-      if (pair_[open.vertex] == links::kNone && (open.other == links::kNone || pair_[open.other] == links::kNone))
-        open_[left++] = open;
-    // A pass reads all units: it pays while it settles more links than a part of these.
-    many = open_.size() - left > units / 16 + open_.size() / 4;
-    open_.resize(left);
-  }
-}
-
 /// Lists the open links of each unit in their order.
 void GreedyPairs::list_by_vertex(std::size_t units) {
+  next_.clear();
+  if (links_.empty()) return;
   first_.assign(units + 1, 0);
   const auto for_ends = [&](const auto& f) {
-    for (const OpenLink& open : open_) {
-      f(open.vertex, open.link);
-      if (open.other != links::kNone) f(open.other, open.link);
+    for (std::uint32_t i = 0; i < links_.size(); ++i) {
+      if (pair_[links_[i].vertex] != links::kNone) continue;  // it crosses ranks, and is dropped
+      f(links_[i].vertex, i);
+      if (links_[i].other != links::kNone) f(links_[i].other, i);
     }
   };
   for_ends([&](std::uint32_t v, std::uint32_t) { ++first_[v + 1]; });
@@ -172,10 +251,8 @@ void GreedyPairs::exchange() {
     if (first_[v] < first_[v + 1]) waiting_.push_back(v);
   work_off();
   // On an arc the links of the sender's lookers come first, then those of the receiver's.
-  const auto arriving = static_cast<std::uint32_t>(links_.size() - in_.size());
   const auto take = [&](std::size_t arc, std::size_t slot, std::uint32_t value) {
-    const std::size_t i =
-        slot < ins_[arc] ? arriving + first_in_[arc] + slot : by_out_[first_out_[arc] + slot - ins_[arc]];
+    const std::size_t i = slot < ins_[arc] ? first_in_[arc] + slot : in_.size() + first_out_[arc] + slot - ins_[arc];
     receive(static_cast<std::uint32_t>(i), value != 0);
     work_off();
   };
@@ -261,8 +338,14 @@ void GreedyPairs::replace_links(PolicySearch& search, const Units& units, const 
   std::vector<PairLink> out;
   std::vector<PairLink> in;
   std::fill(l.target.begin(), l.target.end(), links::kNone);
-  for (std::uint32_t v = 0; v < units.size(); ++v) {
-    if (pair_[v] == links::kNone) continue;
+  for (const LocalPair& p : settled_) {
+    const bool source_leaves = looks[p.target] == 0 || units.parcels.id(p.source) > units.parcels.id(p.target);
+    const std::uint32_t leaf = source_leaves ? p.source : p.target;
+    l.target[leaf] = source_leaves ? p.target : p.source;
+    search.distance2()[leaf] = p.distance2;
+  }
+  for (std::uint32_t v = 0; v < units.size() && !links_.empty(); ++v) {
+    if (pair_[v] == links::kNone || pair_[v] == kSettled) continue;
     const Link& link = links_[pair_[v]];
     if (link.vertex != v) continue;  // local pairs are listed at their source
     const bool here = link.in == links::kNone;

@@ -1,6 +1,7 @@
 #pragma once
 /// Greedy matching of lookers and their nearest partners into pairs, by ascending links::Key, over all ranks.
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "merganser/links/prune.hpp"
@@ -17,18 +18,22 @@ void check_link_count(std::size_t links);
 /// in a pair of a lesser key, so each rank decides by itself: a unit proposes its least link that is not dropped; a link proposed at
 /// both ends is a pair, and drops the others of its ends. Over each link between ranks goes one record in each direction: 1 proposed,
 /// 0 dropped. A rank is done when all have come.
+///
+/// First each rank takes its links in their order. It settles those that no open link of one of their ends precedes; links over ranks are
+/// open. A looker has one link at a time in the order, its least that is not settled.
 class GreedyPairs {
  public:
-  /// Makes the pairs of a round from PolicySearch::candidates(), and replaces the links of the search by them, each from the leaf to
+  /// Makes the pairs of a round from PolicySearch::partners_of(), and replaces the links of the search by them, each from the leaf to
   /// the centre. Called by every rank; neighbours only. @param looks  per unit: 1 if it looks
   /// @return number of records sent
   std::int64_t match(PolicySearch& search, const Units& units, const std::vector<std::uint8_t>& looks,
                      const links::Channels& channels);
 
  private:
+  static constexpr std::uint32_t kSettled = links::kNone - 1;  // more than any index of a link
   /// State of a link: its end `vertex` has proposed it; its other end has; it is dropped; this rank has sent its record.
   enum State : std::uint8_t { kHere = 1, kThere = 2, kDropped = 4, kSent = 8 };
-  /// Candidate link with an end on this rank.
+  /// Candidate link that this rank cannot settle by itself: it crosses ranks, or waits for one that does.
   struct Link {
     links::Key key;
     std::int64_t source_id;              // orders the two links of lookers that have chosen each other
@@ -39,21 +44,26 @@ class GreedyPairs {
     std::uint32_t entry = links::kNone;  // of a target on another rank: index in PolicySearch::partners()
     std::uint8_t state = 0;
   };
-  /// Link that is not settled yet, while passes over all of them settle links of this rank.
-  struct OpenLink {
+  /// Pair whose link this rank settles by itself.
+  struct LocalPair {
+    double distance2;
+    std::uint32_t source, target;
+  };
+  /// Turn of a link. An actor has one at a time: a looker by its place in PolicySearch::lookers(), behind them a link from another rank.
+  struct Turn {
     double distance2;
     std::uint32_t vertex, other;  // as in Link
-    std::uint32_t link;           // in links_
+    std::uint32_t actor;
   };
-  /// Least open link of a unit.
-  struct Least {
-    double distance2;
-    std::uint32_t link;  // links::kNone: it has none
-  };
-  void list(PolicySearch& search, const Units& units);
+  void list_crossing(PolicySearch& search, const Units& units);
+  void settle_here(const PolicySearch& search, const Units& units);
+  void fill_buckets(const PolicySearch& search);
+  [[nodiscard]] std::size_t bucket_of(double distance2) const;
+  void wait_for_turn(const Turn& turn);
+  void wait_for_turn(const PolicySearch& search, std::uint32_t looker);
+  void take_turn(const PolicySearch& search, const Units& units, const Turn& turn);
+  [[nodiscard]] links::Key turn_key(const PolicySearch& search, const Units& units, const Turn& turn) const;
   [[nodiscard]] bool is_before(std::uint32_t a, std::uint32_t b) const;
-  void lower(std::uint32_t vertex, const OpenLink& open);
-  void settle_here(std::size_t units);
   void list_by_vertex(std::size_t units);
   void exchange();
   void propose(std::uint32_t vertex);
@@ -68,13 +78,20 @@ class GreedyPairs {
   std::vector<links::CrossLink> out_, in_;         // candidate links over ranks
   std::vector<std::size_t> outs_, ins_;            // per arc: number of them
   std::vector<std::size_t> first_out_, first_in_;  // per arc: the first of them
-  std::vector<Link> links_;                        // those of this rank's lookers, then those from other ranks
-  std::vector<OpenLink> open_;
-  std::vector<Least> least_;                      // by unit
-  std::vector<std::uint32_t> by_out_;             // index in links_ by out_
+  std::vector<Link> links_;                // those from other ranks, those to other ranks, then open ones of this rank
+  std::vector<LocalPair> settled_;         // pairs of links of this rank
+  std::vector<std::uint8_t> blocked_;      // per unit: 1 if it has an open link, before which no later one is settled
+  std::vector<std::uint8_t> at_;           // per looker: its partner whose turn comes next
+  std::vector<std::uint32_t> bucket_;      // first actor of each bucket; kNone: none
+  std::vector<std::uint32_t> next_actor_;  // per actor: the next one of its bucket
+  std::vector<Turn> turn_of_;              // per actor: its turn, while it waits in a bucket
+  std::vector<Turn> turns_;                // heap of the bucket whose turn it is, the first on top
+  std::uint64_t least_bits_ = 0;           // of the least squared distance above 0
+  unsigned shift_ = 0;                     // from bits of squared distances to buckets
+  std::size_t now_ = 0;                    // bucket whose turn it is
   std::vector<std::uint32_t> first_, by_vertex_;  // open links of each unit, ascending
   std::vector<std::uint32_t> next_;               // per unit: the first in by_vertex_ that may not be dropped
-  std::vector<std::uint32_t> pair_;               // per unit: the link of its pair
+  std::vector<std::uint32_t> pair_;               // per unit: the link of its pair, or kSettled
   std::vector<std::uint32_t> waiting_;            // units whose least link may have changed
 };
 

@@ -107,9 +107,13 @@ void PolicyStep::merge(int round, StepReport& report) {
 
 /// Merges the stars of this rank. @param arrived  units of the leaves that have come, by entry of Links::in
 void PolicyStep::merge_stars(const std::vector<std::uint32_t>& arrived, int round, StepReport& report) {
+  constexpr std::size_t kAhead = 8;  // leaves
   std::vector<std::uint32_t> members;
   const std::size_t n = leaves_.size();
   for (std::size_t begin = 0; begin < n;) {
+    const Leaf& ahead = leaves_[std::min(begin + kAhead, n - 1)];
+    if (ahead.vertex != links::kNone) prefetch(ahead.vertex);
+    if (ahead.centre != links::kNone) prefetch(ahead.centre);
     // Refused leaves have lost their centre, so the star ends where another centre begins.
     if (leaves_[begin].centre == links::kNone) {
       ++begin;
@@ -133,19 +137,25 @@ void PolicyStep::merge_stars(const std::vector<std::uint32_t>& arrived, int roun
   }
 }
 
+/// Prefetches the parcel of a unit.
+void PolicyStep::prefetch(std::uint32_t unit) const {
+  __builtin_prefetch(&units_.parcels.site(unit));
+  __builtin_prefetch(units_.parcels.row(unit));
+}
+
 /// Merges one star into its centre. @param leaves  units, by ascending id
 void PolicyStep::merge_star(std::uint32_t centre, std::span<const std::uint32_t> leaves, int round) {
   Parcels& p = units_.parcels;
   star_.assign(1, {&p.site(centre), p.row(centre)});
-  places_.assign(1, {p.site(centre), p.id(centre)});
-  for (const std::uint32_t v : leaves) {
-    star_.push_back({&p.site(v), p.row(v)});
-    places_.push_back({p.site(v), p.id(v)});
-  }
+  for (const std::uint32_t v : leaves) star_.push_back({&p.site(v), p.row(v)});
   Site site = p.site(centre);
   row_.assign(p.row(centre), p.row(centre) + schema_.width());
   merganser::merge_star(rules_, star_, site, row_.data());
-  set_place(policy_, {policy_.seed, policy_.step, static_cast<std::uint32_t>(round)}, places_, site);
+  if (policy_.place != Placement::centroid) {
+    places_.assign(1, {p.site(centre), p.id(centre)});
+    for (const std::uint32_t v : leaves) places_.push_back({p.site(v), p.id(v)});
+    set_place(policy_, {policy_.seed, policy_.step, static_cast<std::uint32_t>(round)}, places_, site);
+  }
   join_state(centre, leaves, site);
   p.site(centre) = site;
   std::copy(row_.begin(), row_.end(), p.row(centre));

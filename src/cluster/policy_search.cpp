@@ -89,7 +89,7 @@ bool PolicySearch::build_cells(const Units& units, const std::vector<std::uint8_
   if (!single_ && looking < units.size() / kFew && (looking == 0 || ++few_rounds_ > kFewRounds)) return false;
   const auto is_refused = [](const auto& of) { return !of.second.refused.empty(); };
   if (std::any_of(units.extra.begin(), units.extra.end(), is_refused)) return false;
-  if (cells_.build(units, looks, filter_) && (fan_ == 1 || !cells_.is_crowded())) return true;
+  if (cells_.build(units, looks, filter_, fan_) && (fan_ == 1 || !cells_.is_crowded())) return true;
   steps_of_trees_ = kStepsBetweenTries;
   return false;
 }
@@ -208,36 +208,32 @@ void PolicySearch::announce(const Units& units) {
   links_.out.clear();
   links_.in.clear();
   leaves_.clear();
-  candidates_.clear();
-  if (several_) candidates_.reserve(found_.size());
   distance2_.assign(units.size(), std::numeric_limits<double>::infinity());
   std::vector<std::uint32_t> next(asked_.size() + 1, 0);
-  for (const Partner& p : found_)
-    if (p.vertex != links::kNone && p.arc != links::kNone) ++next[p.arc + 1];
+  if (!asked_.empty())
+    for (const Partner& p : found_)
+      if (p.vertex != links::kNone && p.arc != links::kNone) ++next[p.arc + 1];
   for (std::size_t arc = 0; arc < asked_.size(); ++arc) next[arc + 1] += next[arc];
   const std::vector<std::uint32_t> first = next;
   links_.out.resize(next.back());
-  for (std::size_t k = 0; k < lookers_.size(); ++k)
-    for (const Partner& p : found(k)) {
+  for (std::size_t k = 0; k < lookers_.size(); ++k) {
+    const Partner& nearest = found(k).front();
+    if (nearest.vertex == links::kNone) continue;
+    distance2_[lookers_[k]] = nearest.distance2;
+    links_.target[lookers_[k]] = nearest.arc != links::kNone ? links::kAway | next[nearest.arc] : nearest.vertex;
+    if (links_.out.empty()) continue;
+    for (Partner& p : found(k)) {
       if (p.vertex == links::kNone) break;
-      const bool away = p.arc != links::kNone;
-      const std::uint32_t at = away ? next[p.arc]++ : links::kNone;
-      list_link(units, lookers_[k], p, at, away ? at - first[p.arc] : 0);
+      if (p.arc == links::kNone) continue;
+      p.out = next[p.arc]++;
+      send_link(units, lookers_[k], p, p.out - first[p.arc]);
     }
+  }
 }
 
-/// Stores one link of a unit, and posts it if it leads to another rank. @param at  its index in Links::out; links::kNone: it is local
-/// @param slot  its number on its arc
-void PolicySearch::list_link(const Units& units, std::uint32_t vertex, const Partner& p, std::uint32_t at,
-                             std::uint32_t slot) {
-  const bool away = at != links::kNone;
-  if (links_.target[vertex] == links::kNone) {  // the nearest partner comes first
-    distance2_[vertex] = p.distance2;
-    links_.target[vertex] = away ? links::kAway | at : p.vertex;
-  }
-  if (several_) candidates_.push_back({vertex, p.vertex, at, p.entry, p.distance2});
-  if (!away) return;
-  links_.out[at] = {vertex, p.vertex, p.arc, slot, p.id, p.distance2, mailbox_.graph().out[p.arc]};
+/// Stores one link of a unit to another rank, and posts it. @param slot  its number on its arc
+void PolicySearch::send_link(const Units& units, std::uint32_t vertex, const Partner& p, std::uint32_t slot) {
+  links_.out[p.out] = {vertex, p.vertex, p.arc, slot, p.id, p.distance2, mailbox_.graph().out[p.arc]};
   mailbox_.post(p.arc, LinkAnnouncement{{units.parcels.site(vertex), units.members[vertex]},
                                         units.parcels.id(vertex),
                                         p.distance2,

@@ -1,6 +1,7 @@
 #pragma once
 /// Links of a round under a merge policy: every looker's nearest admissible partners over all ranks.
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "merganser/cluster/report.hpp"
@@ -17,15 +18,6 @@ struct RemoteLeaf {
   std::int64_t members;  ///< parcels that it holds
 };
 
-/// Link of a looker to one of its nearest partners, where it has several.
-struct CandidateLink {
-  std::uint32_t source;                ///< the looker
-  std::uint32_t target;                ///< its partner, by the numbering of its rank
-  std::uint32_t out = links::kNone;    ///< index in Links::out; links::kNone: the partner is on this rank
-  std::uint32_t entry = links::kNone;  ///< of a partner on another rank: index in PolicySearch::partners()
-  double distance2 = 0;                ///< squared length in the policy's metric
-};
-
 /// Partner of a looker on another rank, as its rank tells where lookers have several.
 struct RemotePartner {
   RemoteLeaf leaf;      ///< what is needed if it is the leaf of the pair
@@ -39,7 +31,7 @@ class PolicySearch {
  public:
   /// Makes the search of a rank. Refers to its arguments. Local.
   /// @param fan  partners of each looker: 1, or more for MergeForm::greedy_pairs
-  /// @param several  whether links go to candidates() of that number, rather than to the nearest partner
+  /// @param several  whether links go to all partners of a looker, rather than to the nearest
   PolicySearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, const PairFilter& filter,
                std::size_t fan, bool several)
       : mailbox_(mailbox),
@@ -48,7 +40,7 @@ class PolicySearch {
         filter_(filter),
         fan_(fan),
         several_(several),
-        cells_(decomposition, rank, fan) {}
+        cells_(decomposition, rank) {}
 
   /// Finds the links of the lookers of a round; afterwards links(), distance2() and leaves() hold them. Called by every rank;
   /// neighbours only. Takes Units::changed, which is empty afterwards: what reads it too, as CrowdedCells::choose, comes before.
@@ -73,10 +65,10 @@ class PolicySearch {
   /// Returns the sources of links from other ranks, by Links::in.
   [[nodiscard]] std::vector<RemoteLeaf>& leaves() { return leaves_; }
   [[nodiscard]] const std::vector<RemoteLeaf>& leaves() const { return leaves_; }
-  /// Returns the links of lookers that have several: Links::out and Links::in then hold all of them that cross ranks, and
-  /// Links::target only tells which units have one.
-  [[nodiscard]] const std::vector<CandidateLink>& candidates() const { return candidates_; }
-  /// Returns the partners on other ranks, by CandidateLink::entry.
+  /// Returns the partners of a looker, by its place in lookers(), ascending; Partner() for those it lacks. Where lookers have several,
+  /// Links::out and Links::in hold all links that cross ranks, and Links::target only tells which units have one.
+  [[nodiscard]] std::span<const Partner> partners_of(std::size_t k) const { return {found_.data() + k * fan_, fan_}; }
+  /// Returns what is known of partners on other ranks, by Partner::entry.
   [[nodiscard]] const std::vector<RemotePartner>& partners() const { return partners_; }
 
  private:
@@ -93,8 +85,7 @@ class PolicySearch {
   void answer_queries(const Units& units, const std::vector<std::uint8_t>& looks);
   void take_replies();
   void announce(const Units& units);
-  void list_link(const Units& units, std::uint32_t vertex, const Partner& partner, std::uint32_t at,
-                 std::uint32_t slot);
+  void send_link(const Units& units, std::uint32_t vertex, const Partner& partner, std::uint32_t slot);
   void receive_announcements(const Units& units);
 
   comm::Mailbox& mailbox_;
@@ -118,7 +109,6 @@ class PolicySearch {
   links::Links links_;
   std::vector<double> distance2_;
   std::vector<RemoteLeaf> leaves_;
-  std::vector<CandidateLink> candidates_;
   std::vector<RemotePartner> partners_;
 };
 

@@ -76,6 +76,7 @@ class PolicyStep {
   void migrate();
   void merge(int round, StepReport& report);
   void merge_stars(const std::vector<std::uint32_t>& arrived, int round, StepReport& report);
+  void prefetch(std::uint32_t unit) const;
   void merge_star(std::uint32_t centre, std::span<const std::uint32_t> leaves, int round);
   void join_state(std::uint32_t centre, std::span<const std::uint32_t> leaves, const Site& place);
   void send_to_owners();

@@ -53,8 +53,10 @@ UnitCells::List* UnitCells::list_of(const double* values, bool add) {
   return &list;
 }
 
-bool UnitCells::build(const Units& units, const std::vector<std::uint8_t>& looks, const PairFilter& filter) {
+bool UnitCells::build(const Units& units, const std::vector<std::uint8_t>& looks, const PairFilter& filter,
+                      std::size_t fan) {
   filter_ = &filter;
+  fan_ = fan;
   used_ = last_ = 0;
   const auto here = static_cast<std::size_t>(std::count(units.gone.begin(), units.gone.end(), 0));
   std::vector<double> packed(filter.width());

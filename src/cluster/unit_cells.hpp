@@ -16,9 +16,8 @@ namespace merganser::cluster {
 /// equal. They find the partners that UnitTree finds, if no condition but equal columns and the greatest distance tells units apart.
 class UnitCells {
  public:
-  /// Makes the cell lists of a rank, empty. Refers to the decomposition. @param fan  number of partners of each looker
-  UnitCells(const Decomposition& decomposition, int rank, std::size_t fan)
-      : decomposition_(decomposition), rank_(rank), fan_(fan) {}
+  /// Makes the cell lists of a rank, empty. Refers to the decomposition.
+  UnitCells(const Decomposition& decomposition, int rank) : decomposition_(decomposition), rank_(rank) {}
 
   /// Returns whether the conditions of a policy suit cell lists in a round.
   /// @param single  whether all units of all ranks are single parcels, and none has been refused
@@ -26,9 +25,11 @@ class UnitCells {
   /// Stores the units of a round. Refers to the filter until the next call. Local. Cost: O(n). Memory: for at most about four times
   /// the units of the round.
   /// @param looks  per unit: 1 if it looks
+  /// @param fan  number of partners of each looker
   /// @return false, and the lists are empty, if the equal columns have more than kMaxLists combinations of values
   /// @throws InputError as PairFilter::pack()
-  [[nodiscard]] bool build(const Units& units, const std::vector<std::uint8_t>& looks, const PairFilter& filter);
+  [[nodiscard]] bool build(const Units& units, const std::vector<std::uint8_t>& looks, const PairFilter& filter,
+                           std::size_t fan);
   /// Finds the partner of every looker of build() among the units of this rank. Local.
   /// @param lookers  replaced by the lookers, those near each other together
   /// @param found  replaced by the partners of each looker, as many as a looker has, ascending, in the same order; Partner() for those it lacks
@@ -72,7 +73,7 @@ class UnitCells {
 
   const Decomposition& decomposition_;
   int rank_;
-  std::size_t fan_;
+  std::size_t fan_ = 1;
   const PairFilter* filter_ = nullptr;
   std::vector<std::unique_ptr<List>> lists_;  // those in use first; after build() no others
   std::size_t used_ = 0;

@@ -48,6 +48,7 @@ struct Partner {
   std::uint32_t vertex = links::kNone;                         ///< its index on its rank; links::kNone: none found
   std::uint32_t arc = links::kNone;                            ///< arc to its rank; links::kNone: this rank
   std::uint32_t entry = links::kNone;  ///< of another rank: where PolicySearch keeps more about it
+  std::uint32_t out = links::kNone;    ///< of another rank: index in PolicySearch::links().out
   /// Compares two partners of one unit.
   friend bool operator<(const Partner& a, const Partner& b) {
     return a.distance2 < b.distance2 || (a.distance2 == b.distance2 && a.id < b.id);

@@ -173,11 +173,11 @@ struct Rounds {
     std::size_t n = 0;
     for (std::uint32_t v = 0; v < units_.size(); ++v)
       if (units_.gone[v] == 0 && draw(part)) looks[v] = 1, ++n;
-    ASSERT_TRUE(cells_.build(units_, looks, filter_));
+    ASSERT_TRUE(cells_.build(units_, looks, filter_, fan));
     std::vector<std::uint32_t> lookers{7, 8, 9};
     std::vector<Partner> found(1);
     std::vector<double> packed(filter_.width() + 1);
-    cells_.find_all(lookers, fan, found);
+    cells_.find_all(lookers, found);
     ASSERT_EQ(lookers.size(), n);
     ASSERT_EQ(found.size(), n * fan);
     for (std::size_t k = 0; k < lookers.size(); ++k) {
@@ -282,7 +282,7 @@ TEST(UnitCells, suit_no_policy_with_a_limit_of_weight_or_a_phase_space_and_few_s
   UnitCells cells(policy.decomposition, 0);
   for (const std::size_t species : {16, 17, 3}) {
     const Units units = policy.units(100, species);
-    EXPECT_EQ(cells.build(units, std::vector<std::uint8_t>(units.size(), 1), policy.filter), species <= 16);
+    EXPECT_EQ(cells.build(units, std::vector<std::uint8_t>(units.size(), 1), policy.filter, 1), species <= 16);
     EXPECT_EQ(cells.capacity() > 0, species <= 16);
   }
 }
@@ -295,10 +295,10 @@ TEST(UnitCells, give_back_the_memory_of_many_units) {
     std::vector<Partner> found;
     for (const std::size_t n : {30000U, 3000U, 30000U, 0U}) {
       const Units units = policy.units(n, 3);
-      ASSERT_TRUE(cells.build(units, std::vector<std::uint8_t>(n, 1), policy.filter));
+      ASSERT_TRUE(cells.build(units, std::vector<std::uint8_t>(n, 1), policy.filter, 1));
       EXPECT_GE(cells.capacity(), n);
       EXPECT_LE(cells.capacity(), 4 * n + 3 * 1024);
-      cells.find_all(lookers, 1, found);
+      cells.find_all(lookers, found);
       ASSERT_EQ(lookers.size(), n);
       const bool all =
           std::all_of(found.begin(), found.end(), [](const Partner& p) { return p.vertex != links::kNone; });
@@ -319,15 +319,15 @@ TEST(UnitCells, a_partner_at_the_greatest_distance_is_admitted_and_one_beyond_is
     for (std::uint32_t v = 0; v < 3; ++v) units.parcels.site(v) = {0.25 + 0.25 * v, 1, 3, 0.1};
     const std::uint32_t lower = units.parcels.id(0) < units.parcels.id(2) ? 0 : 2;
     const Partner want = limit < within2 ? Partner() : Partner{within2, units.parcels.id(lower), lower};
-    ASSERT_TRUE(cells.build(units, {0, 1, 0}, policy.filter));
+    ASSERT_TRUE(cells.build(units, {0, 1, 0}, policy.filter, 1));
     std::vector<std::uint32_t> lookers;
     std::vector<Partner> found;
-    cells.find_all(lookers, 1, found);
+    cells.find_all(lookers, found);
     ASSERT_EQ(lookers, std::vector<std::uint32_t>{1});
     Rounds::expect_equal(found, {&want, 1});
     // A unit of another rank, a quarter from the units 0 and 2 beside it if unit 1 is away.
     units.set_gone(1);
-    ASSERT_TRUE(cells.build(units, {0, 0, 0}, policy.filter));
+    ASSERT_TRUE(cells.build(units, {0, 0, 0}, policy.filter, 1));
     const double packed = 0;
     const LookingUnit looking{{0.5, 1, 3, 0.1}, -1, 1, &packed, {}};
     Partner best;

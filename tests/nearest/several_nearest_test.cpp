@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
+#include <cmath>
+#include <limits>
+#include <span>
 #include <tuple>
 
 #include "tests/geometry/boxes.hpp"
@@ -46,6 +49,38 @@ void compare(nearest::SeveralNearest& search, const Cloud& cloud, const Sorted& 
   }
 }
 
+/// Compares the search around all small parcels at once with all_sorted(), for each of `part` vertices one. @param most2  greatest
+/// squared distance
+void compare_small(nearest::SeveralNearest& search, const Cloud& cloud, const Sorted& sorted, std::size_t count,
+                   double most2, std::uint32_t part = 1) {
+  std::vector<int> taken(cloud.parcels.size(), 0);
+  const nearest::Best bound{std::nextafter(most2, std::numeric_limits<double>::infinity()),
+                            std::numeric_limits<std::int64_t>::min()};
+  search.find_all(most2, [&](std::uint32_t v, std::span<const nearest::Near> got) {
+    ++taken[v];
+    if (v % part != 0) return;
+    const Site& s = sorted.cells().sites()[v];
+    const auto want = all_sorted(cloud, {s.x, s.y, s.z}, sorted.container(v), count, bound);
+    const auto all = std::count_if(want.begin(), want.end(), [](const auto& b) { return b.vertex != links::kNone; });
+    ASSERT_EQ(static_cast<std::ptrdiff_t>(got.size()), all);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      ASSERT_EQ(bits(got[i].distance2), bits(want[i].distance2));
+      ASSERT_EQ(sorted.container(got[i].vertex), static_cast<std::int64_t>(want[i].vertex));
+    }
+  });
+  for (std::uint32_t v = 0; v < taken.size(); ++v) ASSERT_EQ(taken[v], sorted.cells().is_small(v) ? 1 : 0);
+}
+
+/// Compares searches around all small parcels of a cloud at once, without a bound and within distances to some of its parcels, inclusive.
+void compare_all_small(nearest::SeveralNearest& search, const Cloud& cloud, const Sorted& sorted, std::size_t count) {
+  compare_small(search, cloud, sorted, count, std::numeric_limits<double>::infinity());
+  for (const std::size_t j : {0, 7, 21})
+    if (j + 1 < cloud.parcels.size())
+      compare_small(search, cloud, sorted, count,
+                    cloud.box.distance2(position(cloud.parcels, j), position(cloud.parcels, j + 1)));
+  RC_ASSERT(!testing::Test::HasFailure());
+}
+
 /// Compares searches in a cloud: around each of its parcels, around other points, and with bounds.
 void compare_all(const Cloud& cloud) {
   const auto count = *rc::gen::element<std::size_t>(1, 2, 4, 16);
@@ -55,6 +90,7 @@ void compare_all(const Cloud& cloud) {
     const Site& s = sorted.cells().sites()[v];
     compare(search, cloud, sorted, {s.x, s.y, s.z}, v, count, {});
   }
+  compare_all_small(search, cloud, sorted, count);
   const Cloud others = any_cloud(cloud.box, 10);
   for (std::size_t i = 0; i < others.parcels.size(); ++i) {
     const Vec3 at = position(others.parcels, i);
@@ -68,7 +104,7 @@ void compare_all(const Cloud& cloud) {
 }
 
 TEST(SeveralNearest, are_the_first_of_all_sorted_by_distance_and_id) {
-  EXPECT_TRUE(rc::check("clouds", [] { compare_all(any_cloud(any_box(), 150)); }));
+  EXPECT_TRUE(rc::check("clouds", [] { compare_all(any_cloud(any_box(), *rc::gen::element(150, 900))); }));
 }
 
 TEST(SeveralNearest, are_right_where_parcels_crowd) {
@@ -109,6 +145,8 @@ TEST(SeveralNearest, are_right_in_many_cells_of_a_uniform_cloud_with_every_instr
         hwy::SetSupportedTargetsForTest(target);
         hwy::GetChosenTarget().Update(hwy::SupportedTargets());
         compare_some(cloud, sorted, count);
+        nearest::SeveralNearest search(sorted.cells(), sorted.ids(), count);
+        for (const double most : {0.01, 0.1, 1e9}) compare_small(search, cloud, sorted, count, most * most, 20);
       }
       hwy::SetSupportedTargetsForTest(0);
       hwy::GetChosenTarget().Update(hwy::SupportedTargets());
