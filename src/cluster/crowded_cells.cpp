@@ -152,18 +152,28 @@ void CrowdedCells::choose(const Units& units, std::int64_t above, std::int64_t t
   for (std::size_t begin = 0; begin < counted_.size();) {
     std::size_t end = begin;
     std::int64_t count = 0;
-    for (; end < counted_.size() && counted_[end].member.cell == counted_[begin].member.cell; ++end)
+    bool alike = true;  // each counts one, and may look
+    for (; end < counted_.size() && counted_[end].member.cell == counted_[begin].member.cell; ++end) {
       count += counted_[end].member.count;
+      alike = alike && counted_[end].member.count == 1 && counted_[end].member.passed_over == 0;
+    }
     if (count <= above) {
       begin = end;
       continue;
     }
     std::int64_t left = count - target;
-    std::sort(counted_.begin() + static_cast<std::ptrdiff_t>(begin),
-              counted_.begin() + static_cast<std::ptrdiff_t>(end), [](const Counted& a, const Counted& b) {
-                return std::tie(a.member.volume, a.member.id) < std::tie(b.member.volume, b.member.id);
-              });
+    const auto first = counted_.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto last = counted_.begin() + static_cast<std::ptrdiff_t>(end);
+    const auto less = [](const Counted& a, const Counted& b) {
+      return std::tie(a.member.volume, a.member.id) < std::tie(b.member.volume, b.member.id);
+    };
+    // Where members are alike, the least of them look, in any order.
+    if (alike && left < count)
+      std::nth_element(first, first + left, last, less);
+    else
+      std::sort(first, last, less);
     for (; begin < end; ++begin) {
+      if (left == 0) break;
       const Counted& c = counted_[begin];
       if (c.member.passed_over != 0 || c.member.count > left) continue;
       left -= c.member.count;
@@ -173,6 +183,7 @@ void CrowdedCells::choose(const Units& units, std::int64_t above, std::int64_t t
         mailbox_.post(c.arc, c.index);
       }
     }
+    begin = end;
   }
   if (!shared_) return;
   mailbox_.step();

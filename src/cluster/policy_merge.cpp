@@ -141,6 +141,7 @@ void PolicyStep::merge_stars(const std::vector<std::uint32_t>& arrived, int roun
 void PolicyStep::prefetch(std::uint32_t unit) const {
   __builtin_prefetch(&units_.parcels.site(unit));
   __builtin_prefetch(units_.parcels.row(unit));
+  __builtin_prefetch(&units_.members[unit]);
 }
 
 /// Merges one star into its centre. @param leaves  units, by ascending id

@@ -420,6 +420,10 @@ void PolicyStep::migrate() {
 void PolicyStep::send_to_owners() {
   comm::Mailbox& mailbox = core_.mailbox();
   const auto& out = mailbox.graph().out;
+  if (transport_.size() == 1) {
+    for (std::uint8_t& flags : units_.flags) flags &= static_cast<std::uint8_t>(~Units::kMoved);
+    return;
+  }
   std::vector<std::size_t> sent;  // they stay until they are on their way, so that an error loses none
   for (std::size_t i = 0; i < units_.size(); ++i) {
     if (units_.gone[i] != 0 || (units_.flags[i] & Units::kMoved) == 0) continue;

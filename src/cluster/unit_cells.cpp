@@ -21,13 +21,6 @@ nearest::CellList UnitCells::empty_cells() const {
   return {decomposition_.grid().box, block_region(decomposition_, rank_)};
 }
 
-void UnitCells::List::reserve(std::size_t n) {
-  places.reserve(3 * n);
-  ids.reserve(n);
-  units.reserve(n);
-  looks.reserve(n);
-}
-
 std::size_t UnitCells::capacity() const {
   std::size_t n = 0;
   for (const auto& list : lists_) n += list->units.capacity();
@@ -60,24 +53,51 @@ bool UnitCells::build(const Units& units, const std::vector<std::uint8_t>& looks
   used_ = last_ = 0;
   const auto here = static_cast<std::size_t>(std::count(units.gone.begin(), units.gone.end(), 0));
   std::vector<double> packed(filter.width());
+  if (packed.empty()) {
+    if (here > 0) list_of(nullptr, true)->fill(units, looks, here);
+  } else if (!build_lists(units, looks, packed)) {
+    lists_.clear();
+    used_ = 0;
+    return false;
+  }
+  lists_.resize(used_);
+  for (const auto& list : lists_) trim(*list);
+  return true;
+}
+
+/// Stores all units that are not gone in the list. @param here  their number
+void UnitCells::List::fill(const Units& of, const std::vector<std::uint8_t>& looking, std::size_t here) {
+  places.resize(3 * here);
+  ids.resize(here);
+  units.resize(here);
+  looks.resize(here);
+  std::size_t at = 0;
+  for (std::uint32_t v = 0; v < of.size(); ++v) {
+    if (of.gone[v] != 0) continue;
+    const Site& s = of.parcels.site(v);
+    places[3 * at] = s.x;
+    places[3 * at + 1] = s.y;
+    places[3 * at + 2] = s.z;
+    ids[at] = of.parcels.id(v);
+    units[at] = v;
+    looks[at++] = looking[v];
+  }
+}
+
+/// Stores the units that are not gone in the lists of their values. @param packed  memory for a packed row
+/// @return false if there are too many combinations of values
+bool UnitCells::build_lists(const Units& units, const std::vector<std::uint8_t>& looks, std::vector<double>& packed) {
   for (std::uint32_t v = 0; v < units.size(); ++v) {
     if (units.gone[v] != 0) continue;
-    if (!packed.empty()) filter.pack(units.parcels.row(v), packed.data());
+    filter_->pack(units.parcels.row(v), packed.data());
     List* const list = list_of(packed.data(), true);
-    if (list == nullptr) {
-      lists_.clear();
-      used_ = 0;
-      return false;
-    }
-    if (packed.empty()) list->reserve(here);
+    if (list == nullptr) return false;
     const Site& s = units.parcels.site(v);
     list->places.insert(list->places.end(), {s.x, s.y, s.z});
     list->ids.push_back(units.parcels.id(v));
     list->units.push_back(v);
     list->looks.push_back(looks[v]);
   }
-  lists_.resize(used_);
-  for (const auto& list : lists_) trim(*list);
   return true;
 }
 

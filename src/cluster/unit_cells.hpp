@@ -60,8 +60,10 @@ class UnitCells {
     nearest::CellList cells;
     RawBuffer sorted, scratch;
     bool ready = false;  // the points are sorted into the cells
-    void reserve(std::size_t n);
+    void fill(const Units& of, const std::vector<std::uint8_t>& looking, std::size_t here);
   };
+  [[nodiscard]] bool build_lists(const Units& units, const std::vector<std::uint8_t>& looks,
+                                 std::vector<double>& packed);
   [[nodiscard]] List* list_of(const double* values, bool add);
   [[nodiscard]] nearest::PointSet points(const List& list) const;
   [[nodiscard]] nearest::CellList empty_cells() const;
