@@ -89,15 +89,20 @@ bool UnitTree::offer(const LookingUnit& looking, std::uint32_t slot, double dist
   const std::int64_t id = id_[slot];
   if (distance2 > last.distance2 || (distance2 == last.distance2 && id >= last.id) || id == looking.id) return false;
   const std::uint32_t v = vertex_[slot];
+  if (is_limited_ && !is_within_limits(looking, v, distance2)) return false;
+  if (std::find(looking.refused.begin(), looking.refused.end(), id) != looking.refused.end()) return false;
+  insert_partner(best, {distance2, id, v});
+  return true;
+}
+
+/// Returns whether the policy's limits of distance, volume and members admit a unit as a partner of a looker.
+bool UnitTree::is_within_limits(const LookingUnit& looking, std::uint32_t v, double distance2) const {
   const Site& site = units_->parcels.site(v);
   if ((axes_ > 3 ? filter_->box.distance2({looking.site.x, looking.site.y, looking.site.z}, {site.x, site.y, site.z})
                  : distance2) > filter_->within2)
     return false;
   if (looking.site.volume + site.volume > filter_->max_weight) return false;
-  if (looking.members + units_->members[v] > filter_->max_count) return false;
-  if (std::find(looking.refused.begin(), looking.refused.end(), id) != looking.refused.end()) return false;
-  insert_partner(best, {distance2, id, v});
-  return true;
+  return looking.members + units_->members[v] <= filter_->max_count;
 }
 
 /// Compares the lookers of a group with the units of a leaf.

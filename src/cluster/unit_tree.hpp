@@ -128,9 +128,11 @@ class UnitTree {
   void scan_leaf(Group<N>& group, std::uint32_t node) const;
   [[nodiscard]] bool offer(const LookingUnit& looking, std::uint32_t slot, double distance2,
                            std::span<Partner> best) const;
+  [[nodiscard]] bool is_within_limits(const LookingUnit& looking, std::uint32_t v, double distance2) const;
 
   const PairFilter* filter_ = nullptr;
   const Units* units_ = nullptr;
+  bool is_limited_ = false;  // the policy limits distances, volumes or members
   std::size_t axes_ = 3;
   std::array<double, kMaxAxes> period_{};   // by axis; infinite: none
   double slack_[3] = {};                    // bound of the rounding error of a distance along an axis

@@ -152,6 +152,9 @@ struct UnitTree::Builder {
 
 void UnitTree::build(const Units& units, const PairFilter& filter) {
   filter_ = &filter;
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  is_limited_ = filter.within2 < kInfinite || filter.max_weight < kInfinite ||
+                filter.max_count < std::numeric_limits<std::int64_t>::max();
   units_ = &units;
   axes_ = 3 + filter.packed.phase.size();
   period_.fill(kUnbounded);

@@ -38,6 +38,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MODULES = {
     "comm": (["src/comm"], ["merganser_comm"], ["comm", "links", "announce"],
              ["test_comm", "test_comm_set_up_test", "test_links", "test_announce"]),
+    "cluster": (["src/cluster"], ["merganser_cluster"], ["cluster"], ["test_cluster"]),
     "kernels": (["src/kernels"], ["merganser_kernels"], ["kernels"],
                 ["test_kernels", "test_kernels_exchange_calls_test", "test_kernels_pair_delays_test"]),
     "msf": (["packages/graph/src/msf"], ["merganser_msf"], ["msf", "mnd", "graph_capi"], ["test_msf", "test_mnd", "test_graph_capi"]),
