@@ -139,7 +139,7 @@ HWY_INLINE bool search_within(const SeveralSearch& s, const VD* period, const Ca
 /// Body of several_search().
 void SearchSeveral(const SeveralSearch& s) {
   const D d;
-  constexpr std::uint32_t kMost = kNearest - 1;
+  constexpr std::uint32_t kMaxLimit = kNearest - 1;
   VD period[3];
   for (int a = 0; a < 3; ++a)
     period[a] = hn::Set(d, s.box.periodic[a] ? s.box.extent[a] : std::numeric_limits<double>::infinity());
@@ -149,7 +149,7 @@ void SearchSeveral(const SeveralSearch& s) {
   std::uint16_t limits[kCandidates + 1];
   for (std::uint32_t n = 0; n <= kCandidates; ++n) {
     const double radius = std::cbrt(cubes / std::max(n, 1U));
-    limits[n] = static_cast<std::uint16_t>(std::min<double>(radius * radius / kFilterUnits + kError + 1, kMost));
+    limits[n] = static_cast<std::uint16_t>(std::min<double>(radius * radius / kFilterUnits + kError + 1, kMaxLimit));
   }
   CandidateRow candidates{};
   NearLists near{};
@@ -159,7 +159,7 @@ void SearchSeveral(const SeveralSearch& s) {
     for (std::uint32_t k = begin; k < end; ++k) {
       const std::uint32_t v = s.block.by_node[k];
       if (!many && (search_within(s, period, candidates, node, v, limit, near) ||
-                    (limit < kMost && search_within(s, period, candidates, node, v, kMost, near)))) {
+                    (limit < kMaxLimit && search_within(s, period, candidates, node, v, kMaxLimit, near)))) {
         std::uint32_t found = std::min(near.count, s.count);
         while (found > 0 && !(near.sorted[found - 1].distance2 <= s.most2)) --found;
         s.sink->take(v, {near.sorted, found});

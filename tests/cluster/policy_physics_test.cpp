@@ -32,7 +32,7 @@ TEST(PolicyPhysics, centroids_of_trees_in_cells_make_a_lattice_and_places_of_mem
 }
 
 /// Returns the kinetic energy after `steps` refills by splitting and merges of two streams, over that before. The streams are in
-/// one another, each with a little spread.
+/// one another, each with a little spread. @param conserve  what is conserved, and other parts of the policy
 double energy_of_two_streams(const std::string& conserve, int steps) {
   const Grid grid{{{0, 0, 0}, {2, 2, 2}, {true, true, true}}, {2, 2, 2}};
   const auto transport = comm::open_alone();
@@ -66,9 +66,11 @@ double energy_of_two_streams(const std::string& conserve, int steps) {
 
 TEST(PolicyPhysics, two_for_n_keep_the_energy_of_two_streams_and_means_lose_it) {
   EXPECT_NEAR(energy_of_two_streams("momentum+energy", 100), 1, 1e-12);
-  const double left = energy_of_two_streams("momentum", 100);
-  std::printf("energy left by means: %.4f\n", left);
-  EXPECT_LT(left, 0.5);
+  for (const char* means : {"momentum", "momentum, pairs", "momentum, greedy:3", "momentum, greedy:3, place:member"}) {
+    const double left = energy_of_two_streams(means, 100);
+    std::printf("energy left by conserve:%s: %.5f\n", means, left);
+    EXPECT_LT(left, 0.5) << means;
+  }
 }
 
 }  // namespace
