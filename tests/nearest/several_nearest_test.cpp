@@ -154,4 +154,45 @@ TEST(SeveralNearest, are_right_in_many_cells_of_a_uniform_cloud_with_every_instr
   }
 }
 
+/// Compares searches around all small parcels of a cloud, in cells that hold as many parcels as suits the number searched.
+void compare_in_cells(const Cloud& cloud, std::size_t count) {
+  const Sorted sorted(cloud.box, whole(cloud.box), cloud.parcels,
+                      {.parcels_per_cell = nearest::SeveralNearest::parcels_per_cell(count)});
+  nearest::SeveralNearest search(sorted.cells(), sorted.ids(), count);
+  compare_small(search, cloud, sorted, count, std::numeric_limits<double>::infinity());
+}
+
+// In fixed point the parcels around one are as near as each other.
+TEST(SeveralNearest, are_right_where_distances_hardly_differ) {
+  std::mt19937_64 random(5);
+  const auto next = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+  for (int edge = 8; edge <= 13; ++edge) {
+    Cloud cloud{cube(false), {}};
+    for (int i = 0; i < edge * edge * edge; ++i) {
+      const auto place = [&](int k) { return (k + 0.5 + 2e-4 * (next() - 0.5)) / edge; };
+      const double x = place(i % edge);
+      const double y = place(i / edge % edge);
+      add_point(cloud.parcels, i, {x, y, place(i / edge / edge)}, i % 3 == 0);
+    }
+    for (const std::size_t count : {2, 3, 7, 10}) compare_in_cells(cloud, count);
+  }
+}
+
+// Cells are confined to a slab that hardly touches the periodic faces: beyond them there are images of parcels.
+TEST(SeveralNearest, are_right_beside_periodic_faces_without_cells) {
+  std::mt19937_64 random(6);
+  const auto next = [&](double least, double most) {
+    return least + (most - least) * static_cast<double>(random() >> 11) * 0x1p-53;
+  };
+  for (int cloud_number = 0; cloud_number < 20; ++cloud_number) {
+    Cloud cloud{cube(true), {}};
+    for (int i = 0; i < 300; ++i) {
+      const double x = next(0.02, 0.98);
+      const double y = next(0.02, 0.98);
+      add_point(cloud.parcels, i, {x, y, next(0.45, 0.55)}, true);
+    }
+    for (const std::size_t count : {2, 4, 8}) compare_in_cells(cloud, count);
+  }
+}
+
 }  // namespace
