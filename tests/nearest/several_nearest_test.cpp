@@ -178,6 +178,27 @@ TEST(SeveralNearest, are_right_where_distances_hardly_differ) {
   }
 }
 
+// Around each of the small parcels others lie on a sphere, of other radius for each: for some the filter's first limit lies among them.
+TEST(SeveralNearest, are_right_where_the_limit_of_the_filter_lies_among_equally_near_ones) {
+  constexpr int kEdge = 10;
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> normal;
+  Cloud cloud{cube(false), {}};
+  for (int i = 0; i < kEdge * kEdge * kEdge; ++i) {
+    const Vec3 centre{(i % kEdge + 0.5) / kEdge, (i / kEdge % kEdge + 0.5) / kEdge, (i / kEdge / kEdge + 0.5) / kEdge};
+    add_point(cloud.parcels, 16 * i, centre, true);
+    for (int k = 1; k <= 12; ++k) {
+      const double x = normal(random);
+      const double y = normal(random);
+      const double z = normal(random);
+      const double radius = (0.4325 + 5e-6 * i) * (1 + 1e-5 * k) / kEdge / std::sqrt(x * x + y * y + z * z);
+      add_point(cloud.parcels, 16 * i + k, {centre[0] + radius * x, centre[1] + radius * y, centre[2] + radius * z},
+                false);
+    }
+  }
+  compare_in_cells(cloud, 2);
+}
+
 // Cells are confined to a slab that hardly touches the periodic faces: beyond them there are images of parcels.
 TEST(SeveralNearest, are_right_beside_periodic_faces_without_cells) {
   std::mt19937_64 random(6);
