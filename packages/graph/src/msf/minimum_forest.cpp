@@ -58,6 +58,12 @@ std::int64_t cut_permille(std::span<const Edge> edges, const graphs::Ranges& ran
   return counts[0] == 0 ? 0 : 1000 * counts[1] / counts[0];
 }
 
+/// Returns whether one rank may hold a label for every vertex of the graph: 4 bytes each then take at most 8 bytes for each of its edges.
+bool fits_edges(std::uint64_t vertices, std::size_t edges) {
+  constexpr std::uint64_t kMaxVertices = std::uint64_t{1} << 32;
+  return vertices <= std::min<std::uint64_t>(kMaxVertices, 2 * std::uint64_t{edges});
+}
+
 /// Result of contract_locally(): edges of the spanning forest, and components, that one rank finds without communication.
 template <class Edge>
 struct LocalContraction {
@@ -171,16 +177,22 @@ class HaltingKruskal {
 /// spanning forest of this rank's edges are processed: by the cycle property, no other edge is in the forest of the whole graph.
 /// @param edges     all edges of the graph with an end in the range, without loops
 /// @param vertices  of the whole graph
-/// Cost: that of local_forest() and a sort of the ends beyond the range.
+/// Cost: that of local_forest() and, where labels of all vertices would not fit beside the edges, a sort of the ends beyond the range.
 template <class Edge>
 LocalContraction<Edge> contract_locally(std::vector<Edge> edges, std::uint64_t first, std::uint64_t end,
                                         std::uint64_t vertices, int threads) {
   using Id = typename Edge::id_type;
+  HaltingKruskal<Edge> halting(first, end);
+  if (fits_edges(vertices, edges.size())) {
+    const auto least = local_forest<Edge>(edges, vertices, threads);
+    edges = std::vector<Edge>();
+    for (const Edge& e : least) halting.add(e);
+    return halting.result();
+  }
   DenseIds ids(edges, first, end, vertices);
   for (Edge& e : edges) e = {static_cast<Id>(ids.dense(e.low)), static_cast<Id>(ids.dense(e.high)), e.weight};
   const auto least = local_forest<Edge>(edges, ids.size(), threads);
   edges = std::vector<Edge>();
-  HaltingKruskal<Edge> halting(first, end);
   for (const Edge& e : least) halting.add({static_cast<Id>(ids.id(e.low)), static_cast<Id>(ids.id(e.high)), e.weight});
   return halting.result();
 }
@@ -265,6 +277,8 @@ class ForestSearch {
     if (method == ForestMethod::local) {
       contract_here(components, forest, left);
       edges = left;
+    } else if (method == ForestMethod::filter) {
+      edges = reduce_edges(left);
     } else if (options_.sense == Sense::maximum) {
       left = edges_;
       complement(left);
@@ -276,6 +290,28 @@ class ForestSearch {
     else
       filter(rounds, edges, left, forest);
     return forest;
+  }
+
+  /// First stage of method `filter`: where this rank has at least half as many edges as the graph has vertices, computes the spanning
+  /// forest of these edges alone. None of its other edges can be in the forest of the whole graph (cycle property), so that later
+  /// look-ups and messages are those of fewer edges than vertices. The labels of all vertices, 4 bytes each, then take at most 8 bytes
+  /// for each edge of this rank. Every rank decides by its own edges; without communication.
+  /// @param left  memory of the edges returned, unless these are the input itself
+  /// @return edges for the global rounds, with complemented weights for a maximum spanning forest
+  std::span<const Edge> reduce_edges(std::vector<Edge>& left) {
+    const bool flip = options_.sense == Sense::maximum;
+    const Report::Scope scope(report_, "local forest", transport_);
+    const MeasuredWork work;
+    const bool reduces = fits_edges(graph_.vertices, edges_.size());
+    if (reduces) {
+      left = local_forest<Edge>(edges_, graph_.vertices, options_.threads, flip);
+    } else if (flip) {
+      left = edges_;
+      complement(left);
+    }
+    const std::span<const Edge> edges = reduces || flip ? left : edges_;
+    report_.fact("local edges", static_cast<std::int64_t>(edges.size()));
+    return edges;
   }
 
   /// First stage of method `local`: redistributes the graph's edges to the owners of their ends, and contracts this rank's

@@ -43,7 +43,8 @@ struct ForestOptions {
 /// threads or where edges lie; which rank holds which of its edges does.
 /// @param graph   edges on any rank; loops, parallel edges, isolated vertices and ranks without edges are fine
 /// @param report  phases "partition", "local forest", "merge", "lookup", "choose", "contract", "base case"; facts
-///                "method" (number of ForestMethod), "rounds", "cut permille", "filtered", "local edges"
+///                "method" (number of ForestMethod), "rounds", "cut permille", "filtered", "local edges" (that this rank's own
+///                stage leaves to the global ones, or of `local` and `kruskal` its edges of the forest)
 /// @return this rank's share of the forest, with the ids of the input
 /// @throws InputError on every rank if an edge has an end that is no vertex; UsageError for options out of range
 /// Cost: kruskal O(m / P + n) time and 4 n + 24 n bytes beside the edges. Else O((n + m) / P) memory per rank and O(log n) rounds of a few waves each,
