@@ -143,7 +143,7 @@ void BenchReport::print_scaling() const {
 
 /// Makes the run record of bench random or bench files: all series and comparisons.
 Json BenchReport::json() const {
-  Placement placement;
+  RunPlacement placement;
   if (!sets_.empty() && !sets_[0].series.empty()) {
     const BenchSeries& s = sets_[0].series[0].second;
     placement = {s.ranks, s.model, s.choice, "", s.decomposition};

@@ -230,7 +230,7 @@ void apply_file_rules(const FileRules& given, const std::string& input, const st
   throw InputError(input + ": " + what);
 }
 
-// The types are told by NetCDF's numbers, as FileValues has them.
+// Recognises columns of 64-bit integers by the numbers that NetCDF gives to its types, which FileValues::type holds.
 void set_from_file(MergePolicy& policy, const Schema& schema, const io::FileMetadata& metadata) {
   constexpr int kInt64 = 10;
   constexpr int kUint64 = 11;

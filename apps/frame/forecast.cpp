@@ -14,7 +14,7 @@ namespace {
 
 /// Describes how the forecast need of the ranks on this host exceeds its free memory; empty if it fits, or if free memory is
 /// unknown.
-std::string memory_problem(const Need& need, const comm::Host& host, int ranks) {
+std::string memory_problem(const Need& need, const comm::HostRanks& host, int ranks) {
   const auto there = static_cast<double>(available_bytes());
   const double first = host.first ? need.first_bytes : 0;
   // 0: the system does not give its free memory, so nothing can be refused.
@@ -62,7 +62,7 @@ void log_need(const Need& need, int ranks) {
 
 // Forecast check of a command on ranks, before the work: each host must hold the need of its ranks.
 void require(const Need& need, bool force, comm::Transport& transport) {
-  const comm::Host host = comm::find_host(transport);
+  const comm::HostRanks host = comm::count_host_ranks(transport);
   const bool speaks = transport.rank() == 0;
   if (speaks) log_need(need, transport.size());
   comm::agree(transport, [&] {

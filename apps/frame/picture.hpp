@@ -15,7 +15,8 @@ enum class PictureSource { drawing, record };
 /// none; standard output ("-"), devices and pipes take drawings as SVG. Local.
 /// @throws UsageError if the suffix is none of .svg, .png and .pdf, or the Python program of reports is needed and missing
 void check_picture(const std::string& path, PictureSource source);
-/// The same on rank 0 for all ranks. Collective. @throws UsageError on every rank
+/// Checks the file of --picture on rank 0, as check_picture() without a transport does, for all ranks. Collective.
+/// @throws UsageError on every rank if rank 0 refuses the file
 void check_picture(const std::string& path, PictureSource source, comm::Transport& transport);
 
 /// Writes a drawing as SVG, PNG or PDF, by the suffix of the path; nothing if the path is empty. Local; call check_picture() at the beginning of the run.

@@ -24,7 +24,7 @@ static_assert(sizeof(comm::Counters) == std::size(kCounters) * sizeof(std::int64
               "a counter that records leave out");
 
 /// Returns the object `provenance` of a run record: build, host, load, time, ranks and model.
-Json provenance_json(const Placement& p) {
+Json provenance_json(const RunPlacement& p) {
   const BuildInfo b = build_info();
   const Machine m = machine();
   return {{"version", b.version},
@@ -83,7 +83,7 @@ Json options_json(const OptionTable& table) {
 }
 
 // Head of a run record, the same for all commands: schema, command line, options and provenance.
-Json make_record(const Invocation& in, const Placement& placement) {
+Json make_record(const Invocation& in, const RunPlacement& placement) {
   Json r;
   r["schema"] = "merganser-run-record";
   r["schema_version"] = kRecordVersion;
@@ -111,7 +111,7 @@ comm::Counters parse_counters(const Json& json) {
   return c;
 }
 
-// End of every report of a command that goes to a file: "-" is standard output.
+// Writes a text to a file, or to standard output for "-"; every report and picture of a command ends here.
 void write_text_file(const std::string& path, const std::string& text) {
   if (path == "-") {
     write_result_text(text);
@@ -129,7 +129,7 @@ std::string written_line(const std::vector<std::string>& paths) {
 
 void write_record(const std::string& path, const Json& record) { write_text_file(path, json_text(record, 1) + '\n'); }
 
-void write_result(const std::string& path, const Invocation& in, Json result, const Placement& placement) {
+void write_result(const std::string& path, const Invocation& in, Json result, const RunPlacement& placement) {
   if (path.empty()) return;
   Json record = make_record(in, placement);
   record["result"] = std::move(result);

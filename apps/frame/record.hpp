@@ -14,7 +14,7 @@ namespace merganser::app {
 inline constexpr int kRecordVersion = 1;
 
 /// Part of a run record's provenance that depends on the transport and the decomposition.
-struct Placement {
+struct RunPlacement {
   int ranks = 1;              ///< number of ranks that ran the command
   std::string model;          ///< name of the communication model; empty if no ranks ran
   std::string choice;         ///< measurements by which "auto" chose the model; empty if a model was named
@@ -24,7 +24,7 @@ struct Placement {
 
 /// Returns a run record with schema, command, options and provenance; the caller adds timings, counters and results. Secrets are
 /// masked.
-[[nodiscard]] Json make_record(const Invocation& in, const Placement& placement);
+[[nodiscard]] Json make_record(const Invocation& in, const RunPlacement& placement);
 /// Returns the run-time environment of this process: "binding" (cores), "variables" and "components" of its communication
 /// libraries. Components are complete only between the start and the end of MPI.
 [[nodiscard]] Json environment_json();
@@ -48,7 +48,7 @@ void set_environment(Json& record, const Json& of_ranks);
 void write_record(const std::string& path, const Json& record);
 /// Writes a run record made by make_record() with `result` in it; does nothing if `path` is empty. @throws InputError if it
 /// cannot be written
-void write_result(const std::string& path, const Invocation& in, Json result, const Placement& placement = {});
+void write_result(const std::string& path, const Invocation& in, Json result, const RunPlacement& placement = {});
 /// Writes a text, such as a picture or a report, to a file, or to standard output for "-". A regular file appears whole or not at
 /// all.
 /// @throws InputError if it cannot be written

@@ -35,7 +35,7 @@ PlaceCallback::~PlaceCallback() {
   raised_ = nullptr;
 }
 
-// The answer is Python's truth of the result, so that a bool of NumPy is taken too.
+// Calls the callable and returns the truth value of its result by Python's rules, so that a NumPy bool is accepted too.
 bool PlaceCallback::allows(const Vec3& position) {
   const nb::gil_scoped_acquire lock;
   const nb::object callable = callable_;  // drop() may be called meanwhile

@@ -70,7 +70,7 @@ std::string working_folder() {
 
 // Resolves the path of an output. Walks the components one by one, as the kernel does, so that every link on the way is checked
 // before it is followed: `at` is resolved, `rest` is not, and a link puts its target in front of `rest`.
-Place resolve_output(const std::string& path) {
+OutputLocation resolve_output(const std::string& path) {
   const auto refuse = [&](const std::string& why) { throw InputError("cannot write " + path + ": " + why); };
   std::string at = path.starts_with('/') ? "/" : working_folder();
   std::deque<std::string> rest = path_components(path);
@@ -113,7 +113,7 @@ std::optional<FileIdentity> file_identity(const std::string& path) {
   struct stat s {};
   if (::stat(path.c_str(), &s) == 0) return FileIdentity{s.st_dev, s.st_ino, "", S_ISREG(s.st_mode)};
   try {
-    const Place place = resolve_output(path);
+    const OutputLocation place = resolve_output(path);
     if (::stat(place.folder.c_str(), &s) != 0) return std::nullopt;
     return FileIdentity{s.st_dev, s.st_ino, place.name, true};
   } catch (const InputError&) {

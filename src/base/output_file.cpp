@@ -139,10 +139,10 @@ OutputFile::OutputFile(const std::string& path, std::int64_t bytes, Opened opene
   check_output_name(path);
   try {
     // Bytes for a stream are first written to a temporary file, since write() takes offsets in any order.
-    Place place{temporary_folder(), "", true};
+    OutputLocation place{temporary_folder(), "", true};
     if (path == "-") {
       stream_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-    } else if (const Place there = resolve_output(path); !there.stream) {
+    } else if (const OutputLocation there = resolve_output(path); !there.stream) {
       place = there;
     } else {
       stream_ = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
@@ -286,7 +286,7 @@ void write_file(const std::string& path, const std::string& bytes) {
 void check_output(const std::string& path) {
   check_output_name(path);
   if (path == "-") return;
-  const Place place = resolve_output(path);
+  const OutputLocation place = resolve_output(path);
   const std::string file = place.folder + '/' + place.name;
   struct stat s {};
   const bool exists = ::stat(place.stream ? path.c_str() : file.c_str(), &s) == 0;

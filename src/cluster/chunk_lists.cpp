@@ -35,7 +35,7 @@ HWY_INLINE V compress(V values, M mask) {
 }
 #endif
 
-/// Body of list_linked().
+/// Lists the vertices begin .. end - 1 that have a link and are no centre yet, and returns their number (list_linked()).
 std::size_t ListLinked(const std::uint32_t* HWY_RESTRICT target, std::uint32_t begin, std::uint32_t end,
                        std::uint32_t* HWY_RESTRICT list) {
   const U u;
@@ -61,7 +61,8 @@ std::size_t ListLinked(const std::uint32_t* HWY_RESTRICT target, std::uint32_t b
   return count;
 }
 
-/// Body of sort_chunk(). A code is that of a source if its top bit is set, but for kNone, which is -1 as a signed number.
+/// Sorts the vertices begin .. end - 1 into the work lists of the merge by their codes (sort_chunk()). A code with the top bit set
+/// marks a source, except kNone, which as a signed number is -1.
 void SortChunk(const std::uint32_t* HWY_RESTRICT target, std::uint32_t begin, std::uint32_t end, ChunkWork& work) {
   const U u;
   const I i;

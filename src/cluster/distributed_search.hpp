@@ -110,7 +110,7 @@ class DistributedSearch {
     std::uint32_t remote_position = 0;
     bool is_far_link = false;
   };
-  // Steps of the stages above; documented at their definitions.
+  // Steps of send_queries() and of the stages that follow it; documented at their definitions in distributed_search.cpp.
   void sort(Site* sorted, std::byte* scratch);
   void search_local();
   void post_queries();

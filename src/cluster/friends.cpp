@@ -51,7 +51,8 @@ double ghost_reach(const Box& box, double length) {
 
 }  // namespace
 
-// One search: ghosts from the ranks within the linking length, friends among points and ghosts, then names of groups.
+// Finds the groups in three steps: receives ghosts from the ranks within the linking length, connects friends among points and
+// ghosts, then names the groups over all ranks. Collective.
 void FriendSearch::find(const FriendPoints& input, double length, FriendNumbers& numbers) {
   input_ = input;
   size_ = static_cast<std::uint32_t>(input.points.size);

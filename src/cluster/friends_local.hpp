@@ -18,9 +18,9 @@ using FriendPeriods = std::array<std::int32_t, 3>;
 
 /// Point of a rank in the search of friends: its position and its number.
 struct FriendSpot {
-  double x;             ///< coordinates, inside the box
-  double y;             ///< as x
-  double z;             ///< as x
+  double x;             ///< x coordinate, inside the box
+  double y;             ///< y coordinate, inside the box
+  double z;             ///< z coordinate, inside the box
   std::uint32_t point;  ///< number of the point; ghosts come after the points of the rank
   std::uint32_t unused = 0;
 };

@@ -30,7 +30,7 @@ const Schema& bare_schema() {
 
 }  // namespace
 
-// What a step does not support is refused here, so that no part of a policy is left out silently.
+// Refuses every policy and option that a merge step does not support, so that no part of a policy is left out silently.
 void check_policy(const ClusterOptions& options, const Schema& schema) {
   const MergePolicy& p = options.policy;
   check(p);

@@ -9,7 +9,8 @@
 
 namespace merganser::cluster {
 
-// Validation of enumerations that a caller in C or Fortran may have passed as any integer.
+// Checks the enumerations among the options of a star search (StarFinder, Clusterer), which a caller in C or Fortran may have passed
+// as any integer. Local.
 void check(const StarOptions& o) {
   const auto check_value = [](const char* name, int value, int most) {
     if (value <= most) return;

@@ -27,7 +27,8 @@ std::size_t UnitCells::capacity() const {
   return n;
 }
 
-/// Returns the list of the units with these values of the equal columns; null if there is none and none is added.
+/// Returns the list of the units whose columns of equality (MergePolicy::same) have `values`. If there is none, adds an empty list
+/// with `add`. Returns null if there is none without `add`, or kMaxLists lists are in use. Local.
 UnitCells::List* UnitCells::list_of(const double* values, bool add) {
   const std::size_t equal = filter_->packed.same.size();
   const auto fits = [&](std::size_t i) { return std::equal(values, values + equal, lists_[i]->values.begin()); };

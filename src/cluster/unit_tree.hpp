@@ -20,7 +20,7 @@ struct PairFilter {
 
   Box box;                 ///< domain
   PolicyColumns packed;    ///< columns of the metric and of equality in a packed row: metric first, then equality
-  PolicyColumns columns;   ///< the same in a payload row
+  PolicyColumns columns;   ///< columns of the metric and of equality in a payload row of the parcels
   double within2;          ///< greatest squared distance of positions, inclusive; infinite: any
   double max_weight;       ///< greatest sum of volumes; infinite: any
   std::int64_t max_count;  ///< greatest sum of members; the greatest integer: any

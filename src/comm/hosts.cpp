@@ -12,7 +12,7 @@
 namespace merganser::comm {
 
 // Counts the ranks on this rank's host; hosts are compared by name, which every rank gathers.
-Host find_host(Transport& transport) {
+HostRanks count_host_ranks(Transport& transport) {
   if constexpr (kSimulated) return {transport.size(), transport.rank() == 0};  // all ranks are one process
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);

@@ -40,7 +40,8 @@ struct IdRange {
 /// or one bit for each number of their range. False also if that range is too long to tell: check_ids() then does, and names what
 /// is wrong. Collective: one gather; if ids do not ascend, or ranges of ranks overlap, comm::are_surely_distinct().
 [[nodiscard]] bool are_surely_valid_ids(const Parcels& parcels, comm::Transport& transport);
-/// Returns the same of parcels whose ids were added to `range` in their order.
+/// Returns true, on every rank, if the ids of all ranks' parcels are at least 0 and distinct, and false also if their range is too
+/// long to tell, for parcels whose ids this rank has added to `range` in their order. Collective.
 [[nodiscard]] bool are_surely_valid_ids(const Parcels& parcels, const IdRange& range, comm::Transport& transport);
 
 /// Checks that ids are at least 0 and unique over all ranks, in a distributed directory: every id is sent to the rank that

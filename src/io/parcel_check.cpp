@@ -181,7 +181,7 @@ ParcelCheck::ParcelCheck(const Schema& schema, const Box& box, std::span<const C
 }
 ParcelCheck::~ParcelCheck() = default;
 
-// What is wrong with one parcel of a file: position and volume first, then its values in the order of the columns.
+// Returns the first fault of one parcel of a file: tests position and volume first, then the values in the order of the columns.
 std::string ParcelCheck::describe(const Parcels& parcels, std::size_t i) const {
   const Site& site = parcels.site(i);
   std::string wrong = check_site(site, impl_->box);

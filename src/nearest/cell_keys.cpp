@@ -175,7 +175,7 @@ HWY_INLINE void filter_vector(const FilterMap& map, const Site* sites, std::size
   hn::StoreU(node, i, reinterpret_cast<std::int32_t*>(to.node + at));
 }
 
-/// Body of filter_coordinates().
+/// Computes filter coordinates and nearest nodes of `count` sites into `to`, a vector of sites at a time (filter_coordinates()).
 void FilterCoordinates(const FilterMap& map, const Site* HWY_RESTRICT sites, std::size_t count,
                        const FilterArrays& to) {
   const std::size_t lanes = hn::Lanes(D());
@@ -210,7 +210,7 @@ HWY_INLINE unsigned near_mask(const NearPlace& place, const Site* sites) {
   return bits[0];
 }
 
-/// Body of near_in_run().
+/// Lists in `to` the sites begin .. end - 1 that are within the limit of a position, and returns their number (near_in_run()).
 std::uint32_t NearInRun(const Site* sites, std::size_t count, const NearPlace& place, std::uint32_t begin,
                         std::uint32_t end, std::uint32_t* to) {
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(D()));

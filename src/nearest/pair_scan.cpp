@@ -86,7 +86,8 @@ void PairDistances(const PairPoints& points, const double* place, const double* 
   with(compare<false, Norm::most>, compare<true, Norm::most>);
 }
 
-/// Body of near_pairs().
+/// Computes the distances of a position to a group of points into `to`, and returns the bits of those within their limits
+/// (near_pairs()).
 std::uint32_t NearPairs(const PairPoints& points, const double* place, const double* most, std::size_t begin,
                         double* to) {
   PairDistances(points, place, most, begin, begin + kPairGroup, to);

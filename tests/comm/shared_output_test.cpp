@@ -151,7 +151,7 @@ TEST_P(SharedOutputTest, a_rank_that_cannot_open_the_file_is_refused_by_itself) 
 
 TEST_P(SharedOutputTest, ranks_of_this_machine_are_on_one_host) {
   on_ranks(GetParam(), [](Transport& t) {
-    const comm::Host host = comm::find_host(t);
+    const comm::HostRanks host = comm::count_host_ranks(t);
     EXPECT_EQ(host.ranks, t.size());
     EXPECT_TRUE(host.first);
   });

@@ -26,7 +26,7 @@ struct FileIdentity {
 [[nodiscard]] std::optional<FileIdentity> file_identity(const std::string& path);
 
 /// Resolved location of an output file: folder and name, without symbolic links; resolve_output() returns it.
-struct Place {
+struct OutputLocation {
   std::string folder;   ///< absolute path without symbolic links
   std::string name;     ///< name of the output file in the folder
   bool stream = false;  ///< true for a device, a pipe, or an open file of a process (/proc/self/fd/N)
@@ -35,6 +35,6 @@ struct Place {
 /// Resolves the path of an output: follows symbolic links by the rules of OutputFile. The file need not exist. Local.
 /// @throws InputError for a link of another user that may not be followed, for more than 40 links, and for a path that names a
 /// folder
-[[nodiscard]] Place resolve_output(const std::string& path);
+[[nodiscard]] OutputLocation resolve_output(const std::string& path);
 
 }  // namespace merganser

@@ -8,7 +8,7 @@
 namespace merganser {
 
 /// Makes room in a vector as reserve() does, on huge pages from 8 MiB on: the first write to each small page would cost a page fault.
-/// What the vector had is kept. Local. @throws std::bad_alloc
+/// Keeps the elements and the size of the vector. Local. @throws std::bad_alloc
 template <class T>
 void reserve_on_huge_pages(std::vector<T>& vector, std::size_t count) {
   if (count <= vector.capacity()) return;

@@ -31,8 +31,9 @@ void repeat(const Repeats& repeats, Clock&& clock, Ready&& ready, Body&& body, D
   }
 }
 
-/// Runs a benchmark loop and returns the seconds of each timed repetition of body(i), in order; ready(i) is called before each,
-/// untimed.
+/// Runs a benchmark loop, as repeat() does, and returns the duration of each timed repetition of body(i) in seconds, in order of i.
+/// Calls ready(i) before every repetition, warm-up included; its time counts only with Repeats::pipelined. Local, except for
+/// communication in the functions passed.
 template <class Ready, class Body>
 [[nodiscard]] std::vector<double> time_repeats(const Repeats& repeats, Ready&& ready, Body&& body) {
   std::vector<double> out;

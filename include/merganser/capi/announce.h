@@ -9,7 +9,8 @@ extern "C" {
 /// Announcement network over all ranks of a transport, which forwards announcements by one hop per step.
 typedef struct mg_announcer mg_announcer;
 
-/// Limits of an announcement network, passed to mg_announcer_new(); the same on every rank. Zero in a field: the default.
+/// Limits of an announcement network, passed to mg_announcer_new(); the same on every rank. Set struct_size; zero in another field
+/// means the default.
 typedef struct mg_announcer_options {
   size_t struct_size;     ///< sizeof(mg_announcer_options)
   size_t max_bytes;       ///< greatest size of one announcement; 0: 2^20

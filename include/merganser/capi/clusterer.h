@@ -58,7 +58,8 @@ typedef struct mg_columns {
 /// not call this library. @param user  pointer passed with it @return 0 where no merged parcel may be, as in an embedded boundary
 typedef int (*mg_place_predicate)(const double position[3], void* user);
 
-/// Options of the clusterer's merge steps; the same on every rank. Zero in a field means the default.
+/// Options of the clusterer's merge steps; the same on every rank. Set struct_size; zero in
+/// another field means the default.
 typedef struct mg_clusterer_options {
   size_t struct_size;       ///< sizeof(mg_clusterer_options)
   double min_volume_ratio;  ///< a parcel is small if its volume is below cell volume / this; 0: 40

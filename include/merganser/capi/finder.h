@@ -54,7 +54,8 @@ typedef struct mg_star_lists {
   const int32_t* holes;  ///< (EPIC's inva) ascending: points that were sent or are merged here, received ones included
 } mg_star_lists;
 
-/// Options of a star finder: how links are pruned to stars; the same on every rank. Zero in a field means the default.
+/// Options of a star finder: how links are pruned to stars; the same on every rank. Set
+/// struct_size; zero in another field means the default.
 typedef struct mg_finder_options {
   size_t struct_size;       ///< sizeof(mg_finder_options)
   int32_t prune;            ///< 0: one pass; 1: iterative, as published. Both give the same

@@ -11,7 +11,8 @@ typedef struct mg_transport mg_transport;
 /// Decomposition of a box into blocks, one per rank.
 typedef struct mg_decomposition mg_decomposition;
 
-/// Options for opening a transport (model, decorators); the same on every rank. Zero in a field means the default.
+/// Options for opening a transport (model, decorators); the same on every rank. Set
+/// struct_size; zero in another field means the default.
 typedef struct mg_open_options {
   size_t struct_size;      ///< sizeof(mg_open_options)
   const char* backend;     ///< "p2p", "neighborhood", "rma", "shmem"; NULL or "auto": the one measured to be fastest

@@ -45,9 +45,10 @@ class Clusterer {
   /// Makes one merge step: small parcels merge with their nearest, stars become single parcels. Called by every rank;
   /// communicates with neighbours only: at most 4 waves, and labels along chains of cross-rank links; one wave if
   /// neither this rank nor a neighbour has small parcels. No collective with Search::exact and Prune::single_pass.
-  /// Above 27 ranks those around a hole wider than blocks make more waves: as many as the farthest of them is arcs
-  /// away, three times that at most where a parcel does have its nearest beyond the candidate ranks. In such a step
-  /// Prune::iterative, which writes to neighbours only, is replaced by Prune::single_pass: the same stars.
+  /// Above 27 ranks, the ranks around a hole that is wider than their blocks make additional waves. Let d be the number
+  /// of arcs from a rank to the farthest rank around the same hole: it makes at most d additional waves, or at most 3 d if
+  /// a parcel has its nearest parcel beyond the candidate ranks. In such a step Prune::iterative, which writes to
+  /// neighbours only, is replaced by Prune::single_pass, which gives the same stars.
   ///
   /// With a policy (ClusterOptions::policy) that is not the default, a step has one or more rounds; each sends along all arcs of the
   /// candidate ranks: queries, replies, announcements of links, answers of centres (MergePolicy::has_answers), leaves. Where a step
@@ -56,10 +57,12 @@ class Clusterer {
   /// parcel is on its owner, but for parcels restored from groups of two (PolicyNumbers::undone). No collective, unless
   /// MergePolicy::has_collectives(). docs/merge-policies.md has the rules.
   /// @return counts and times of this rank
-  /// @throws InputError on this rank alone, before anything is sent, for a parcel that is not in this rank's block, a
-  /// volume out of the bounds of limits.hpp, or an id that two parcels of this rank have; later if an id that another
-  /// rank sends is that of a parcel of this rank or of a third one. With the decorator `checked` every rank throws, and
-  /// all ids of all ranks are compared.
+  /// @throws UsageError on this rank alone, before anything is sent, for parcels of another schema than the Clusterer's
+  /// @throws InputError on this rank alone, before anything is sent, for more than kMaxParcels parcels, a parcel that is not
+  /// in this rank's block, a volume out of the bounds of limits.hpp, or an id that two parcels of this rank have; after
+  /// messages were sent, if an id that another rank sends is that of a parcel of this rank or of a third one. With the
+  /// decorator `checked` every rank throws for blocks, volumes and ids, and all ids of all ranks are compared
+  /// @throws CommError if the transport has ended
   StepReport step(Parcels& parcels);
 
   /// Sends parcels that left this rank's block to their owner, with one neighbour wave, after wrapping them on periodic

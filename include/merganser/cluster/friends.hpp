@@ -107,13 +107,16 @@ class FriendsOfFriends {
   /// @param ids     distinct over all ranks; empty: rank * 2^40 + position
   /// @param columns as many of each kind on every rank; those of a rank without points do not matter
   /// @throws UsageError for arrays of different lengths, ranks with points that differ in their numbers of columns, or a
-  /// linking length of half a periodic extent or more; InputError for a point outside of its block, a column that is not
-  /// a number, or an id that two points of a rank have
-  /// (with the decorator `checked`: of all ranks)
+  /// linking length of half a periodic extent or more, or another number of velocity columns than 0 or 3; InputError for a point
+  /// outside of its block, a mass that is not positive and finite, a column that is not a number, or an id that two points of a
+  /// rank have (with the decorator `checked`: of all ranks)
   /// Cost: O(n log n) for n points and ghosts, wherever they are; about 80 bytes of memory each.
   [[nodiscard]] FriendLabels label(const PointView& points, std::span<const std::int64_t> ids = {},
                                    const FriendColumns& columns = {});
-  /// Labels the groups of parcels, whose masses are their volumes. Collective; errors as above, and for unknown columns.
+  /// Labels the groups of parcels, whose masses are their volumes. Collective; errors are thrown on every rank.
+  /// @throws UsageError for a column of the options that the parcels do not have, or a linking length of half a periodic extent or
+  /// more; InputError for a parcel outside of its block, a volume out of the bounds of limits.hpp, a column that is not a number, or
+  /// an id that two parcels of a rank have (with the decorator `checked`: of all ranks)
   [[nodiscard]] FriendLabels label(const Parcels& parcels);
 
   /// Merges each group to one parcel, that of the lowest id, on its rank, by the rules of the schema with exact sums

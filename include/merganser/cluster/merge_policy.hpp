@@ -176,7 +176,7 @@ struct MergePolicy {
   /// Greatest number of parcels in a part of a policy: sums of such numbers over all ranks stay far below 2^63
   static constexpr std::int64_t kMaxCount = std::int64_t{1} << 40;
   static constexpr int kMaxRounds = 1000000;  ///< most rounds of one step
-  /// Greatest first id of new parcels
+  /// Greatest value of new_ids, the first id of the parcels that splitting makes: 2^63 - 2
   static constexpr std::int64_t kMaxFirstId = std::numeric_limits<std::int64_t>::max() - 1;
   /// Greatest seed: text of policies has integers of 63 bits
   static constexpr std::uint64_t kMaxSeed = std::numeric_limits<std::int64_t>::max();

@@ -12,8 +12,9 @@ namespace merganser {
 /// unmatched, links_to_small (counted before long cycles are cut), merged_into_big and clusters.
 StepReport cluster_reference(Parcels& parcels, const Grid& grid, const ClusterOptions& options);
 
-/// Merges a star as merge_star() does, with the same bits, written plainly: every formula of parcels/merge.hpp over a
-/// list of the members.
+/// Merges the members of a star into `site` and the payload row `row`, by every formula of parcels/merge.hpp written out over the
+/// list of members; the result has the bits of merge_star(). Local.
+/// @throws UsageError for an attribute of Rule::callback without a callback
 void merge_reference(const MergeRules& rules, std::span<const Member> members, Site& site, double* row);
 
 }  // namespace merganser

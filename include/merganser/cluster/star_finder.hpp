@@ -55,8 +55,8 @@ struct StarReceive {
 struct FinderOptions {
   Prune prune = Prune::single_pass;   ///< pruning method
   links::IterativeOptions iterative;  ///< parameters of Prune::iterative
-  /// Whether StarLink::centre_id and distance2 are set in links within a rank, where they follow from the caller's
-  /// arrays. Otherwise they are 0 there, and find() takes about a tenth less time.
+  /// True: find() sets StarLink::centre_id and distance2 in all links. False: it leaves both 0 in links whose ends are on
+  /// this rank, where they follow from the caller's arrays, and takes about a tenth less time.
   bool details = true;
 };
 

@@ -104,7 +104,9 @@ class Exchange : Pinned {
   /// Makes the next iterate() omit the notification (message or signal) of an out-arc, as if it were lost: a fault that a program
   /// can inject. The target continues with the next notification of this arc and is one iteration behind from then on, so the
   /// exchange is not usable afterwards.
+  /// Local. @param arc  index of the out-arc of this rank
   /// @return false if the kernel has no notification that can be omitted
+  /// @throws UsageError if the kernel has notifications and this rank has no such out-arc
   virtual bool drop_next(std::size_t arc) = 0;
 };
 

@@ -60,8 +60,8 @@ class SinglePass {
   SinglePass(SinglePass&&) noexcept;
   SinglePass& operator=(SinglePass&&) noexcept;
 
-  /// Cuts nearest-neighbour links into stars; parameters, participants and errors are those of prune_single_pass(). The result is
-  /// valid until the next call.
+  /// Cuts nearest-neighbour links into stars, with the parameters and errors of prune_single_pass() and the memory of the last call.
+  /// Called by the ranks that would call prune_single_pass(). Returns the stars of this rank, valid until the next call.
   const Stars& prune(Links& links, const Ids& ids, const Channels& channels, PruneStatistics* statistics = nullptr);
 
  private:

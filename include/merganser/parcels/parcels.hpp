@@ -63,8 +63,8 @@ class Schema {
  public:
   /// Makes the schema of parcels without attributes.
   Schema() : Schema(std::vector<Attribute>{}) {}
-  /// Makes the schema of parcels with these attributes. @throws UsageError for a repeated or empty name, a rule that is none, or an
-  /// ellipsoid without 5 components
+  /// Makes the schema of parcels with these attributes. Local. @throws UsageError for an empty or repeated name, fewer than 1
+  /// component, a rule that is no value of Rule, or Rule::ellipsoid with another number of components than 5
   explicit Schema(std::vector<Attribute> attributes);
   /// Returns EPIC's schema: vorticity (3, mean), buoyancy (mean), B (5, ellipsoid).
   [[nodiscard]] static const Schema& epic();
@@ -149,8 +149,8 @@ class Parcels {
   /// Sets the global id of parcel i.
   void set_id(std::size_t i, std::int64_t id) noexcept { row(i)[0] = std::bit_cast<double>(id); }
 
-  /// Exchanges the payload table for `rows`, which must have room for capacity() rows, and sets the size. For
-  /// algorithms that write a new table from the old one.
+  /// Swaps the table of payload rows with `rows` and sets the number of parcels to n, for algorithms that write a new table from
+  /// the old one. Local. @throws UsageError if n > capacity() or `rows` has room for fewer than capacity() rows
   void exchange_rows(RawBuffer& rows, std::size_t n);
   /// Appends a copy of a parcel to the container, given as site and payload row of this schema's width.
   void append(const Site& site, const double* row);

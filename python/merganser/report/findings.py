@@ -23,7 +23,7 @@ BUSY = 1.2
 
 
 def _checks(records: list[Record]) -> Iterator[str]:
-    """What was verified, and equal inputs with unequal digests."""
+    """Yields sentences on what was verified, and on records of equal inputs whose digests differ."""
     for record in records:
         runs = number(record.get("result", "runs"))
         if record.kind == "verify" and runs:

@@ -35,7 +35,8 @@ class Record:
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """What the record tells of its machine and program; of other schemas than run records what they have of it."""
+        """Returns what names machine and program: `provenance` of a run record, `work.measured_on` of a study, all of a record of
+        doctor; {} if there is none."""
         if self.kind == "doctor":
             return self.data
         found = self.get("provenance") or self.get("work", "measured_on") or {}

@@ -126,7 +126,7 @@ void enable_yielding(int ranks) {
   if (mode != Mode::off) std::call_once(once, reserve_signal);
 }
 
-// Input of enable_yielding(): each launcher has a variable of its own.
+// Reads the number of processes on this host from the environment; each launcher has a variable of its own.
 int count_local_ranks() {
   for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "SLURM_STEP_TASKS_PER_NODE"}) {
     const char* text = std::getenv(name);

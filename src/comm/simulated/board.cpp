@@ -29,8 +29,8 @@ class SharedCalls : Pinned {
   /// Blocks until every simulated rank of the transport has called it.
   void wait() { sg_barrier_wait(all_here_); }
 
-  // The collectives; `round` is the number of the call, the same on every rank.
-  /// Returns the bytes of all simulated ranks, by rank, on every rank; the last one to read takes them. Collective.
+  // In the collectives below, `round` is the number of the call, the same on every rank.
+  /// Returns the bytes of all simulated ranks, by rank, on every rank. The last rank that reads them erases the shared copy. Collective.
   std::vector<Bytes> all_gather(std::size_t rank, std::uint64_t round, BytesView mine) {
     Round& told = publish(rank, round, mine);
     const bool last = ++told.readers == ranks_;

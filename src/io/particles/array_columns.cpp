@@ -91,7 +91,7 @@ void ArrayColumns::add(const ArrayAbout& array) {
     throw InputError(path_ + ": " + array.at + ": the attribute " + kRuleAttribute + " is \"" + array.rule +
                      "\"; allowed: mean, sum, centre, largest, mean_present, sum_present");
   told.rule = known->second;
-  told_.push_back({*array.place, std::move(told)});
+  declared_.push_back({*array.place, std::move(told)});
 }
 
 void ArrayColumns::finish(const std::string& where) {
@@ -107,10 +107,10 @@ void ArrayColumns::finish(const std::string& where) {
   if (!info.has_ids) info.notes.push_back("no array " + id + ": ids are the places in the file, from 0");
   require_whole_attributes(path_, points);
   if (points.columns.contains("t")) info.metadata.lost.push_back({"t", "array t, over the points"});
-  std::sort(told_.begin(), told_.end(), [](const auto& a, const auto& b) { return a.place < b.place; });
+  std::sort(declared_.begin(), declared_.end(), [](const auto& a, const auto& b) { return a.place < b.place; });
   std::vector<Attribute> all;
   add_epic_attributes(out_.species, all);
-  for (ToldAttribute& t : told_) all.push_back(std::move(t.attribute));
+  for (DeclaredAttribute& t : declared_) all.push_back(std::move(t.attribute));
   try {
     info.schema = Schema(std::move(all));
   } catch (const UsageError& e) {

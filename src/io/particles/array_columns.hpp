@@ -37,13 +37,13 @@ class ArrayColumns {
 
  private:
   /// Attribute of the schema that the file tells of, and its place there.
-  struct ToldAttribute {
+  struct DeclaredAttribute {
     double place;
     Attribute attribute;
   };
   std::string path_;
   ParticleFile& out_;
-  std::vector<ToldAttribute> told_;
+  std::vector<DeclaredAttribute> declared_;
 };
 
 }  // namespace merganser::io

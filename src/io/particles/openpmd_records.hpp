@@ -23,7 +23,7 @@ struct RecordMeaning {
   bool macro_weighted = false;        ///< macroWeighted: of all real particles of one that the file has
   double weighting_power = 0;         ///< weightingPower: of the weight, to go from one to all
 };
-/// How the values of a record combine when particles merge, by the extension ED-PIC.
+/// Rule by which the values of an openPMD record combine when particles merge, by the attributes of the extension ED-PIC.
 enum class Weighting {
   unknown,   ///< the attributes are missing, or combine otherwise
   single,    ///< of one real particle: the mean by weight

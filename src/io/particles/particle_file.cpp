@@ -1,4 +1,4 @@
-// What the formats of particle files share: how one is recognised, our own attributes, columns for the metadata.
+// Common part of the formats of particle files: recognition of the format, merganser's own attributes, columns for the metadata.
 #include "src/io/particles/particle_file.hpp"
 
 #include <algorithm>

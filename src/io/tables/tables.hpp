@@ -35,7 +35,8 @@ void write_table(const OutputName& name, const Parcels& parcels, const Grid& gri
 void write_pvd(const std::string& path, const Parcels& parcels, const Grid& grid, double time,
                comm::Transport& transport, const FileMetadata& metadata);
 
-// Each is collective. @param sink  of this rank
+// Writers of one format each, which write_table() calls: rank 0 writes what describes the arrays, every rank its parcels. Collective.
+// @param sink  output file on this rank
 void write_vtu(ByteSink& sink, const ParticlesToWrite& in, double time, comm::Transport& transport);
 void write_npz(ByteSink& sink, const ParticlesToWrite& in, double time, comm::Transport& transport);
 void write_npy(ByteSink& sink, const ParticlesToWrite& in, comm::Transport& transport);
@@ -64,7 +65,7 @@ struct TableFile {
 
 /// Reads the description of a VTU file with raw appended arrays. Local. @throws InputError naming what is wrong
 [[nodiscard]] TableFile describe_vtu(const std::string& path);
-/// Whether the checksums of an NPZ file are compared with its bytes, for which all of it is read.
+/// Treatment of the checksums of an NPZ file: `verify` reads the whole file and compares them, `pass_over` does neither.
 enum class NpzChecksums { verify, pass_over };
 /// Reads the description of an NPZ file without compression. Local. @throws InputError naming what is wrong
 [[nodiscard]] TableFile describe_npz(const std::string& path, NpzChecksums checksums);

@@ -183,7 +183,7 @@ class Chart {
   static constexpr double kHeight = 260;
 
  private:
-  /// Return the horizontal place of a time and the vertical place of a value in the picture.
+  // across() returns the x coordinate of a time, up() the y coordinate of a value, both in units of the SVG picture.
   [[nodiscard]] double across(double t) const { return x_ + kSide * (t - t0_) / (t1_ - t0_); }
   [[nodiscard]] double up(double v) const {
     const double s = log_ ? std::log(std::max(v, low_) / low_) / std::log(high_ / low_) : (v - low_) / (high_ - low_);

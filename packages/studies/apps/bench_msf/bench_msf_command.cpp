@@ -155,7 +155,7 @@ class MsfBench {
 void report(const MsfBenchOptions& o, const Invocation& in, const MsfPlan& plan, const MsfResults& results) {
   const std::string here = fmt::format("{}{}, 1 node", machine().cores, machine().cores == 1 ? " core" : " cores");
   if (!o.json.empty()) {
-    Placement placement;
+    RunPlacement placement;
     if (!plan.launches.empty()) placement.ranks = plan.launches.back().ranks;
     Json record = make_record(in, placement);
     set_environment(record, results.surroundings);

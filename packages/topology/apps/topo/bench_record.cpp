@@ -227,7 +227,7 @@ std::string BenchResults::why_nothing() const {
 }
 
 Json bench_record(const Invocation& in, const BenchResults& results, bool joinable) {
-  Placement placement;
+  RunPlacement placement;
   placement.ranks = results.ranks;
   placement.model = results.control;
   Json record = make_record(in, placement);

@@ -215,7 +215,7 @@ class Bench {
 
   comm::Transport& control_;
   const MeasureOptions& o_;
-  Whereabouts where_;
+  RankPosition where_;
   std::vector<comm::Graph> local_;
   Cells cells_;
   std::optional<RoundRunner> runner_;

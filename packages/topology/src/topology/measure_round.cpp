@@ -31,8 +31,8 @@ std::uint64_t pattern_start(PatternOf of) {
 }  // namespace
 
 // Position that the watchdog reports if this rank stalls: under a lock, since its thread follows the pointer to the exchange.
-void Whereabouts::set_current(const kernels::Exchange* exchange, const std::string& kernel, const std::string& graph,
-                              const std::string& size) {
+void RankPosition::set_current(const kernels::Exchange* exchange, const std::string& kernel, const std::string& graph,
+                               const std::string& size) {
   const std::scoped_lock lock(mutex_);
   exchange_ = exchange;
   stall_.kernel = kernel;
@@ -41,7 +41,7 @@ void Whereabouts::set_current(const kernels::Exchange* exchange, const std::stri
 }
 
 // Report of the watchdog's thread about a measurement that hangs: position of this rank, and ranks it waits for.
-Stall Whereabouts::make_report(double seconds) const {
+Stall RankPosition::make_report(double seconds) const {
   const std::scoped_lock lock(mutex_);
   Stall s = stall_;
   s.seconds = seconds;
@@ -120,7 +120,7 @@ std::vector<RankTimes> gather_times(comm::Transport& control, const RankTimes& m
   return out;
 }
 
-RoundRunner::RoundRunner(comm::Transport& control, const MeasureOptions& options, Whereabouts& where,
+RoundRunner::RoundRunner(comm::Transport& control, const MeasureOptions& options, RankPosition& where,
                          Watchdog& watchdog)
     : control_(control),
       options_(options),

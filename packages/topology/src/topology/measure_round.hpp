@@ -14,10 +14,10 @@ namespace merganser::topology::detail {
 
 /// Record of this rank's current position in measure() (phase, configuration, iteration), which the watchdog's thread reads
 /// concurrently.
-class Whereabouts {
+class RankPosition {
  public:
   /// Makes the record of a rank in the set-up, before any configuration. @param rank  number of this rank in reports
-  explicit Whereabouts(int rank) { stall_.rank = rank; }
+  explicit RankPosition(int rank) { stall_.rank = rank; }
 
   /// Sets, in the record of this rank's position that the watchdog's thread reads, the configuration that is measured; null
   /// exchange: none. An exchange must be replaced here before it is destroyed, since the watchdog's thread calls it.
@@ -70,7 +70,7 @@ struct RankTimes {
 class RoundRunner {
  public:
   /// Creates the start barrier of iterations and synchronises the clocks. Collective.
-  RoundRunner(comm::Transport& control, const MeasureOptions& options, Whereabouts& where, Watchdog& watchdog);
+  RoundRunner(comm::Transport& control, const MeasureOptions& options, RankPosition& where, Watchdog& watchdog);
 
   /// Runs one round of a configuration: patterns, warm-up, timed iterations, validation of every byte. Collective.
   /// @param bytes  lengths of the messages of this rank @param buffers  sets of message buffers that take turns
@@ -100,7 +100,7 @@ class RoundRunner {
 
   comm::Transport& control_;
   const MeasureOptions& options_;
-  Whereabouts& where_;
+  RankPosition& where_;
   Watchdog& watchdog_;
   Clock clock_;
   GlobalClock global_;

@@ -389,7 +389,7 @@ class Tail {
 
   comm::Transport& control_;
   const TailOptions& o_;
-  Whereabouts where_;
+  RankPosition where_;
   std::unique_ptr<comm::Transport> victims_, aggressors_;
   std::unique_ptr<kernels::Start> start_;
   std::unique_ptr<Side> aggressor_;

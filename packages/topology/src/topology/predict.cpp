@@ -293,7 +293,7 @@ std::string KernelModel::fold_key(Fold kind, const KnownCell& cell) {
 /// the model fitted without the last fold. @return the errors of these predictions
 /// @param reach  receives the bound that the errors do not exceed with the stated confidence, by oversubscription
 std::vector<KernelModel::LeftOut> KernelModel::cross_validate(std::span<const KnownCell> cells, Fold kind,
-                                                              Reach& reach) {
+                                                              HalfWidths& reach) {
   std::set<std::string> folds;
   for (const auto& c : cells) folds.insert(fold_key(kind, c));
   std::vector<LeftOut> out;

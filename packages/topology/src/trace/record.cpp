@@ -367,7 +367,7 @@ void count_call(const char* name, int* slot) {
   __atomic_fetch_add(&state.called[mine - 1].calls, 1, __ATOMIC_RELAXED);
 }
 
-// File of this process at its end: written only if the counters have changed since the last one.
+// Writes the trace file of this process if its counters have changed since the file was last written.
 void write_part(const char* reason) {
   // A forked child has another process id: it must not overwrite the file of its parent.
   if (state.rank < 0 || state.pid != ::getpid()) return;

@@ -23,8 +23,8 @@ namespace {
 using namespace merganser;
 using namespace merganser::topology;
 using topology::detail::Filling;
+using topology::detail::RankPosition;
 using topology::detail::RankTimes;
-using topology::detail::Whereabouts;
 
 void on_threads(int ranks, const std::function<void(comm::Transport&)>& body) {
   comm::run({.backend = "threads", .ranks = ranks}, body);
@@ -132,9 +132,9 @@ TEST(GatherTimes, wrong_bytes_on_all_ranks_are_an_error_on_all) {
   EXPECT_EQ(told, 3);
 }
 
-TEST(WhereaboutsOf, a_rank_are_those_of_its_last_steps) {
+TEST(RankPositions, of_a_rank_are_those_of_its_last_steps) {
   on_threads(2, [](comm::Transport& t) {
-    Whereabouts where(t.rank());
+    RankPosition where(t.rank());
     Stall s = where.make_report(1.5);
     EXPECT_EQ(s.rank, t.rank());
     EXPECT_EQ(s.phase, Phase::setup);
@@ -166,12 +166,12 @@ TEST(WhereaboutsOf, a_rank_are_those_of_its_last_steps) {
 }
 
 // Rank 1 does not come: rank 0 waits for it, before the iteration at the start, in it for its message.
-TEST(WhereaboutsOf, a_rank_that_waits_name_the_one_that_is_missing) {
+TEST(RankPositions, of_a_rank_that_waits_name_the_one_that_is_missing) {
   for (const bool at_start : {true, false}) {
     on_threads(2, [&](comm::Transport& t) {
       SomeExchange some(t, 1);
       const auto start = kernels::make_start(t);
-      Whereabouts where(t.rank());
+      RankPosition where(t.rank());
       where.set_start(start.get());
       where.set_current(some.exchange.get(), "k", "g", "8");
       where.set_phase(at_start ? Phase::start : Phase::iterate);

@@ -110,7 +110,7 @@ class HaloFill {
   HaloFill(comm::Transport& transport, const Decomposition& decomposition);
   /// Fills the halo of this rank's node values (`width` doubles per node, in the order of NodeLayout::index). Called by every rank;
   /// communicates with neighbours only, corners included. The width may differ from call to call, not between ranks.
-  /// Cost: one wave, none on one rank.
+  /// Cost: one wave, none on one rank. @throws CommError if a neighbour passed a smaller width
   void fill(double* values, std::size_t width);
   /// Fills the halo of a node field. Called by every rank; communicates with neighbours only. Cost: one wave, none on one rank.
   template <std::size_t kValues>

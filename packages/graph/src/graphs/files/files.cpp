@@ -231,7 +231,7 @@ EdgeList read_graph(const std::string& path, const ReadOptions& options, comm::T
     check_names(options, log.format);
     log.file_bytes = file_size(path, log.format);
   });
-  const Source source{path, transport, log, comm::find_host(transport).ranks, false, options.names};
+  const Source source{path, transport, log, comm::count_host_ranks(transport).ranks, false, options.names};
   if (log.format != Format::binary) return build_edge_list(read_raw(source, log.format), options, transport, log);
   EdgeList graph = read_binary(source, options);
   if (!options.weights.empty()) replace_weights(graph, options, log);

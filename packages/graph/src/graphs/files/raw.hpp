@@ -59,7 +59,7 @@ struct Raw {
   void add(std::uint64_t from, std::uint64_t to) { append({from, to, 0}); }
   /// Adds an arc of the graph file with an integer weight below 2^63, without a sign in the text.
   void add_natural(std::uint64_t from, std::uint64_t to, std::uint64_t weight) {
-    // Signed and unsigned 64 bits are the same for it.
+    // A weight below 2^63 has the same bits as a signed and as an unsigned integer, so it is stored for both kinds unchanged.
     append({from, to, numbers == Numbers::real ? std::bit_cast<std::uint64_t>(static_cast<double>(weight)) : weight});
   }
   /// Adds an arc of the graph file with a weight that is no integer in the text, and no NaN.

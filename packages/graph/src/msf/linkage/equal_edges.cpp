@@ -241,7 +241,8 @@ std::uint32_t EqualEdges::add_group(std::uint32_t begin, std::uint32_t end) {
   return number;
 }
 
-// What is near is found in boxes nearby, so the search does not descend from the root: on the way up it takes the other child of each box.
+// Lists the boxes in the order in which near points are found first: the least box around members_, then, on the way up to the root,
+// the sibling of each box. So the search need not descend from the root.
 void EqualEdges::begin_near_members() {
   todo_.clear();
   std::uint32_t node = leaf_[members_.front() / kLeaf];

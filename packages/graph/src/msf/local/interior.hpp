@@ -102,7 +102,7 @@ class InteriorTrees {
   enum class Outcome { within_one, joined, undecided };
   static constexpr std::uint32_t kInterior = std::uint32_t{1} << 31;  // of a parent: it is not shared
 
-  /// Returns the vertex that a parent tells.
+  /// Returns the vertex that an entry of the parent array points to, without the mark kInterior.
   static std::uint32_t vertex(std::uint32_t parent) { return parent & ~kInterior; }
   /// Joins the trees of two vertices if one of them has no shared vertex. Of two paths the one with the greater parent goes on and is
   /// halved. Splicing, as UnionFind::join() does it, would join trees of an undecided edge.

@@ -31,7 +31,7 @@ class LightBatches {
     if (!all) pivot_ = lasts.back();
     tied_ = bounds_ > 1 && weights_[0] == weights_[bounds_ - 1];
   }
-  /// Returns the number of the edge's batch; that of batches for an edge above the last one.
+  /// Returns the index of the batch that an edge belongs to, or the number of batches if the edge is above the last edge of all.
   [[nodiscard]] std::size_t operator()(const Edge& e) const {
     if (tied_) return by_key(e);
     std::size_t batch = 0;
@@ -50,7 +50,7 @@ class LightBatches {
   static constexpr bool kFits = sizeof(Edge) <= 16;  // the three keys of an edge, 128 bits
   using Key = std::conditional_t<kFits, Wide, Edge>;
 
-  /// Returns what edges are compared by.
+  /// Returns the key by which edges are ordered: (weight, low, high), in 128 bits if these suffice.
   static Key key(const Edge& e) {
     if constexpr (kFits)
       return Wide{e.weight} << 64 | (std::uint64_t{e.low} << 32 | e.high);

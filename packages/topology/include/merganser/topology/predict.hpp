@@ -115,8 +115,8 @@ class KernelModel {
   static std::string fold_key(Fold kind, const KnownCell& cell);
   /// Half the width of an interval, as a logarithm, for loads whose ranks have their own cores and for those whose ranks share
   /// them; infinite where there were too few folds.
-  using Reach = std::array<double, 2>;
-  std::vector<LeftOut> cross_validate(std::span<const KnownCell> cells, Fold kind, Reach& reach);
+  using HalfWidths = std::array<double, 2>;
+  std::vector<LeftOut> cross_validate(std::span<const KnownCell> cells, Fold kind, HalfWidths& reach);
   void set_occasion_error(std::span<const KnownCell> cells);
   template <class Alike>
   [[nodiscard]] bool has_measured(const Alike& alike) const;
@@ -134,7 +134,7 @@ class KernelModel {
   std::vector<LeftOut> left_out_;     // errors of cross-validation
   MeasuredRange range_;               // measured loads
   // Half widths for another graph, another size, another number of ranks, another record.
-  Reach graph_reach_{}, size_reach_{}, ranks_reach_{}, record_reach_{};
+  HalfWidths graph_reach_{}, size_reach_{}, ranks_reach_{}, record_reach_{};
   double occasion_ = 0;  // relative deviation that is assumed between occasions
 };
 

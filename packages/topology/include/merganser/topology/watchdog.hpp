@@ -11,12 +11,12 @@
 
 namespace merganser::topology {
 
-/// Watchdog thread of a benchmark, which calls back, once, if beat() has not been called for a while. beat() costs a few
-/// nanoseconds; only one thread may call it, so a load and a store suffice in place of an atomic addition.
+/// Watchdog thread of a benchmark. It calls `on_silence` once if beat() has not been called for `limit_s` seconds, and then ends.
+/// beat() costs a few nanoseconds; only one thread may call it, so a load and a store suffice in place of an atomic addition.
 class Watchdog : Pinned {
  public:
-  /// Starts the thread.
-  /// @param limit_s     seconds without a beat, > 0; 0: no thread is started
+  /// Starts the watchdog's thread, from whose start the first interval is measured. Local.
+  /// @param limit_s     seconds without a beat() after which on_silence is called; 0 or negative: no thread is started
   /// @param on_silence  called in the watchdog's thread with the seconds since the last beat
   Watchdog(double limit_s, std::function<void(double seconds)> on_silence);
   ~Watchdog();
