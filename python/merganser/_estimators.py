@@ -155,6 +155,7 @@ class HDBSCAN(ClusterScores, TreeEstimator):
         self._clusters = None if found.tree is None else Clusters.of(found.tree)
         self._selected, self._forest, self._samples = found.selected, forest, samples
         self.exact_order_ = found.exact
+        self._copy_borrowed_rows()
         self._linkage_rows, self._linkage_made, self._mask = None, False, self._mask_of_all()
         if self.store_centers is not None:
             self._find_centers()

@@ -50,19 +50,18 @@ class TreeEstimator(Estimator):
         """Returns the minimum spanning tree of X, at least `least` rows, by distances or, with min_samples above 1, mutual
         reachability distances. Collective with comm.
 
-        Sets _rows (the finite rows), _points (those that are searched; None if all pairs are compared or X are distances),
-        _finite (a mask; None: all rows are finite), _growth (if ties="sequential" and there are no _points) and _scattered (True:
-        rank 0 has the labels of all ranks).
+        Sets _rows (the finite rows; until _copy_borrowed_rows() maybe in memory of X), _points (those that are searched; None if
+        all pairs are compared or X are distances), _finite (a mask; None: all rows are finite), _growth (if ties="sequential" and
+        there are no _points) and _scattered (True: rank 0 has the labels of all ranks).
         """
         metric = self._metric()
         self._at_fit = FitParameters.of(self)
         self._points = self._growth = self._finite = self._rows = None
-        self._scattered = False
+        self._scattered = self._borrows_rows = False
         if isinstance(self.metric, str) and self.metric == "precomputed":
             return self._tree_of_distances(X, min_samples, least)
         array = self._finite_rows(self._rows_on_all(X, self._check_rows))
-        if self._keeps_rows and getattr(self, "_ids", None) is None and _may_share(array, X):
-            array = array.copy()
+        self._borrows_rows = self._keeps_rows and getattr(self, "_ids", None) is None and _may_share(array, X)
         self._rows = array
         if self.comm is None:
             self._check_alone(array, least)
@@ -77,6 +76,16 @@ class TreeEstimator(Estimator):
         if getattr(self, "ties", None) == "sequential":
             return tree_with_cores(self._points, min_samples, self._search(), self._alpha())
         return euclidean_tree(self._points, min_samples=min_samples, alpha=self._alpha(), **self._search())
+
+    def _copy_borrowed_rows(self) -> None:
+        """Copies the fitted rows if they are in memory of the caller: at the end of a fit, which takes most memory before. Local."""
+        if not self._borrows_rows:
+            return
+        searched = self._points is self._rows
+        self._rows = self._rows.copy()
+        if searched:
+            self._points = self._rows
+        self._borrows_rows = False
 
     def _alpha(self) -> float:
         """Returns the number by which distances are divided where they are compared with core distances. Raises UsageError."""

@@ -6,6 +6,7 @@
 
 #include "merganser/base/parallel.hpp"
 #include "src/nearest/filter_lists.hpp"
+#include "src/nearest/key_lists.hpp"
 
 namespace merganser::nearest {
 namespace {
@@ -21,6 +22,7 @@ class LeafSearch {
         wanted_(search.keep),
         leaves_(leaf_points(tree, search.core)),
         copy_(copy),
+        keys_(finds_by_keys(tree, search)),
         count_(search.visits) {}
   LeafSearch(const LeafSearch&) = delete;
   LeafSearch& operator=(const LeafSearch&) = delete;
@@ -28,12 +30,18 @@ class LeafSearch {
     if (count_ != nullptr) *count_ += visits_;
   }
 
+  /// Returns whether a search for nearest neighbours goes by lists of keys: up to three axes, short lists and plain distances.
+  static bool finds_by_keys(const PointTree<D>& tree, const NeighbourSearch& search) {
+    return D <= 3 && search.core == nullptr && search.keep <= kMaxKeySlots && tree.metric().plain() &&
+           !tree.metric().sphere;
+  }
+
   /// Finds the nearest neighbours of the points of a leaf: scans the leaf itself, then the sibling subtrees on the way to the root,
   /// so that near boxes come first and shrink the search radius early. The result is valid until the next call.
   [[nodiscard]] LeafResult operator()(std::uint32_t leaf) {
-    const auto& node = tree_.nodes()[leaf];
-    begin(node);
-    if (!search_filtered(leaf)) {
+    reserve(tree_.nodes()[leaf]);
+    if (!search_by_keys(leaf) && !search_filtered(leaf)) {
+      clear();
       worst_ = kInfinity;
       visit_all(leaf, [this](const Node& near) {
         worst_ = scan_leaf(leaves_, lists_, near.box.lower.data(), near.box.upper.data(), near.begin, near.end);
@@ -45,15 +53,24 @@ class LeafSearch {
  private:
   using Node = typename PointTree<D>::Node;
 
-  /// Clears the neighbour lists and makes one for each point of a leaf.
-  void begin(const typename PointTree<D>::Node& node) {
+  /// Makes room for a neighbour list of each point of a leaf.
+  void reserve(const typename PointTree<D>::Node& node) {
     const std::uint32_t count = node.end - node.begin;
-    const std::size_t rows = static_cast<std::size_t>(count) * keep_;
-    distance2_.assign(rows + 8, kInfinity);
-    point_.assign(rows + 8, 0);
-    limit_.assign(count + 16, -1);
-    std::fill_n(limit_.begin(), count, kInfinity);
+    const std::size_t room = static_cast<std::size_t>(count) * keep_ + 8;
+    if (distance2_.size() < room) {
+      distance2_.resize(room);
+      point_.resize(room);
+      limit_.resize(count + std::size_t{16});
+    }
     lists_ = {node.begin, count, keep_, aligned(distance2_.data()), aligned(point_.data()), limit_.data()};
+  }
+  /// Empties the neighbour lists.
+  void clear() {
+    const std::size_t entries = static_cast<std::size_t>(lists_.count) * keep_;
+    std::fill_n(lists_.distance2, entries, kInfinity);
+    std::fill_n(lists_.point, entries, 0);
+    std::fill_n(lists_.limit, lists_.count, kInfinity);
+    std::fill_n(lists_.limit + lists_.count, 16, -1);
   }
   /// Returns the first address from p on that is aligned to 64 bytes, in a buffer of neighbour lists.
   template <class T>
@@ -103,6 +120,58 @@ class LeafSearch {
     misses_ = found ? misses_ / 2 : std::min(2 * misses_ + 1, 63U);
     if (!found) skip_ = misses_;
     return found;
+  }
+
+  /// Finds the nearest neighbours of the points of a leaf with lists of keys. @return false where that is not used, or ties leave the
+  /// neighbours of a point open; then nothing has been found
+  [[nodiscard]] bool search_by_keys(std::uint32_t leaf) {
+    if (!keys_) return false;
+    if (skip_ > 0) {
+      --skip_;
+      return false;
+    }
+    begin_keys(leaves_, tree_.bounds().extent(2) == 0, wanted_, lists_.first, lists_.first + lists_.count, key_lists_);
+    worst_ = kInfinity;
+    visit_all(leaf, [this](const Node& near) {
+      scan_keys(leaves_, near.box.lower.data(), near.box.upper.data(), near.begin, near.end, key_lists_);
+      worst_ = key_lists_.worst;
+    });
+    const bool found = key_lists_.complete(wanted_);
+    misses_ = found ? misses_ / 2 : std::min(2 * misses_ + 1, 63U);
+    if (!found) skip_ = misses_;
+    for (std::uint32_t q = 0; found && q < lists_.count; ++q) select_by_keys(q);
+    return found;
+  }
+
+  /// Writes the list of nearest neighbours of query q from its keys, in the order of exact distances.
+  void select_by_keys(std::uint32_t q) {
+    double* const distances = lists_.distance2 + static_cast<std::size_t>(q) * keep_;
+    std::uint64_t* const points = lists_.point + static_cast<std::size_t>(q) * keep_;
+    const Place<D> at = tree_.at(lists_.first + q);
+    const double* key = key_lists_.list(q);
+    for (std::uint32_t i = 0; i < wanted_; ++i, key += key_lists_.lanes) {
+      if (*key == kNoKey) {
+        distances[i] = kInfinity;
+        points[i] = 0;
+        continue;
+      }
+      const auto point = static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(*key));
+      Place<D> s = tree_.at(point);
+      for (std::size_t a = 0; a < D; ++a) s[a] = at[a] - s[a];
+      double d2 = s[0] * s[0];  // as Metric::distance2() has it in a space without periods
+      for (std::size_t a = 1; a < D; ++a) d2 += s[a] * s[a];
+      const auto before = [&](std::uint32_t other) {
+        return d2 != distances[other] ? d2 < distances[other]
+                                      : tree_.id(point) < tree_.id(static_cast<std::uint32_t>(points[other]));
+      };
+      std::uint32_t to = i;
+      for (; to > 0 && before(to - 1); --to) {
+        distances[to] = distances[to - 1];
+        points[to] = points[to - 1];
+      }
+      distances[to] = d2;
+      points[to] = point;
+    }
   }
 
   /// Selects the nearest neighbours from the candidates of the filter by exact distances, (distance, id). @return false if a list may
@@ -170,6 +239,8 @@ class LeafSearch {
   std::uint32_t skip_ = 0;            // leaves that are searched without the filter next
   std::uint32_t misses_ = 0;          // leaves to skip after the last failure of the filter; halved by a success
   FilterLists filter_{};              // candidates of the points of the leaf
+  bool keys_;                         // lists of keys are used
+  KeyLists key_lists_;                // keys of the points of the leaf
   LeafLists lists_{};                 // neighbour lists of the points of the leaf, in the buffers below
   std::vector<double> distance2_;     // compared distances of the neighbours
   std::vector<std::uint64_t> point_;  // neighbours, as numbers of points of the tree
@@ -190,8 +261,8 @@ void detail::AllNeighbours<D>::find(const PointTree<D>& tree, const NeighbourSea
   constexpr std::size_t kOften = 512;
   const auto& leaves = tree.leaves();
   const auto caller = std::this_thread::get_id();
-  // Short lists in few dimensions take fewer insertions and exclude more by boxes than the copy and the second look cost.
-  const bool filters = search.core == nullptr && search.keep <= kMaxFilterKeep && (D > 3 || search.keep > 8);
+  // In few dimensions lists of keys find short lists sooner.
+  const bool filters = search.core == nullptr && search.keep <= kMaxFilterKeep && D > 3;
   const FilterPoints copy = filters ? FilterPoints(tree) : FilterPoints();
   std::atomic<std::size_t> done{0};
   share_loop(search.threads, leaves.size(), [&](std::size_t begin, std::size_t end) {

@@ -242,6 +242,56 @@ TEST(VisitLeavesTest, the_first_leaf_is_reached_by_the_nearer_children) {
   }
 }
 
+/// Expects that a traversal from the leaf of each point finds all points within a distance of it.
+void expect_within(int dimension, const char* shape, double most, bool periodic) {
+  Metric<3> metric;
+  metric.any_period = periodic;
+  if (periodic) metric.period[0] = 1;
+  auto items = make_items<3>(test::make_points(shape, dimension, 400, 3));
+  const PointTree<3> tree(items, metric, 6, 4096);
+  std::vector<Visit> todo;
+  for (const std::uint32_t leaf : tree.leaves())
+    for (std::uint32_t v = tree.nodes()[leaf].begin; v < tree.nodes()[leaf].end; ++v) {
+      const Place<3> at = tree.at(v);
+      std::vector<std::uint32_t> found;
+      visit_leaves_from(
+          tree.nodes(), leaf, todo, [&](const Bounds<3>& box) { return metric.distance2(at, box); },
+          [&](double d2) { return d2 <= most; }, [](std::uint32_t) { return true; },
+          [&](std::uint32_t node) {
+            return tree.covers(node, {at, at}, most);
+          },
+          [&](std::uint32_t near, double) {
+            for (std::uint32_t u = tree.nodes()[near].begin; u < tree.nodes()[near].end; ++u)
+              if (tree.distance2(v, u) <= most) found.push_back(u);
+          });
+      std::sort(found.begin(), found.end());
+      std::vector<std::uint32_t> expected;
+      for (std::uint32_t u = 0; u < tree.size(); ++u)
+        if (tree.distance2(v, u) <= most) expected.push_back(u);
+      EXPECT_EQ(found, expected) << shape << ", point " << v;
+    }
+}
+
+TEST(PointTreeTest, a_traversal_from_a_leaf_finds_what_one_from_the_root_does) {
+  for (const int dimension : {1, 2, 3})
+    for (const auto* shape : {"uniform", "lattice", "heaps", "equal"})
+      for (const double most : {0.0, 1e-4, 0.01, 1.0})
+        for (const bool periodic : {false, true}) expect_within(dimension, shape, most, periodic);
+}
+
+TEST(PointTreeTest, a_node_covers_what_is_far_from_its_sides) {
+  auto items = make_items<3>(test::make_points("uniform", 2, 400, 3));
+  const PointTree<3> tree(items, {}, 6, 4096);
+  const Place<3> middle{0.5, 0.5, 0};
+  EXPECT_TRUE(tree.covers(0, {middle, middle}, 0.01));
+  EXPECT_FALSE(tree.covers(0, {middle, middle}, 0.3));
+  const Place<3> corner = tree.bounds().lower;
+  EXPECT_FALSE(tree.covers(0, {corner, corner}, 0));
+  auto same = make_items<3>(std::vector<std::vector<double>>(40, {1, 2, 3}));
+  const PointTree<3> place(same, {}, 6, 4096);
+  EXPECT_FALSE(place.covers(1, place.bounds(), 0));
+}
+
 template <std::size_t D>
 void expect_neighbours(const std::vector<std::vector<double>>& points, const Metric<D>& metric, std::uint32_t keep,
                        bool with_cores, int threads) {

@@ -54,6 +54,20 @@ void visit_leaves(const auto& nodes, std::uint32_t top, std::vector<Visit>& todo
   }
 }
 
+/// Traverses a tree of boxes as visit_leaves() does from the root, but begins at node `from` and goes on to the subtrees beside the way
+/// from it to the root, which for what is near takes fewer steps.
+/// @param covers  covers(node) is true only if no points outside of a node are within(); then the way up ends at that node
+void visit_leaves_from(const auto& nodes, std::uint32_t from, std::vector<Visit>& todo, const auto& distance2,
+                       const auto& within, const auto& open, const auto& covers, const auto& leaf) {
+  visit_leaves(nodes, from, todo, distance2, within, open, leaf);
+  for (std::uint32_t child = from; child != 0 && !covers(child); child = nodes[child].parent) {
+    const std::uint32_t parent = nodes[child].parent;
+    if (open(parent))
+      visit_leaves(nodes, nodes[parent].right == child ? parent + 1 : nodes[parent].right, todo, distance2, within,
+                   open, leaf);
+  }
+}
+
 /// Tree of tight boxes (bounding volume hierarchy) over the points that this rank owns, with their coordinates and ids. Groups of
 /// many equal points are folded: the point of least id represents all.
 template <std::size_t D>
@@ -101,6 +115,23 @@ class PointTree {
   [[nodiscard]] const std::vector<std::uint32_t>& folded() const { return folded_; }
   /// Returns the bounding box of all points of this rank's tree.
   [[nodiscard]] const Bounds<D>& bounds() const { return bounds_; }
+  /// Returns whether the points of other nodes than `node` and those below it are all farther than `d2`, as compared, from every place in
+  /// `inner`, a part of the node's box. May return false although they are.
+  [[nodiscard]] bool covers(std::uint32_t node, const Bounds<D>& inner, double d2) const {
+    if (!metric_.plain() || metric_.sphere) return false;
+    // Nodes are separated by planes: the other points are beyond a side of the tight box, or on it where all points are at one place.
+    const Bounds<D>& outer = nodes_[node].box;
+    bool some = false;
+    bool all = true;
+    for (std::size_t a = 0; a < D; ++a) {
+      const double below = inner.lower[a] - outer.lower[a];
+      const double above = outer.upper[a] - inner.upper[a];
+      const bool flat = bounds_.extent(a) == 0;  // no point is beyond a side
+      some |= !flat;
+      all &= flat | ((below * below > d2) & (above * above > d2));
+    }
+    return some && all;
+  }
   /// Returns the numbers of the nodes that are leaves, in the order of their points.
   [[nodiscard]] const std::vector<std::uint32_t>& leaves() const { return leaves_; }
 

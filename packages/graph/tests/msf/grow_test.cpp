@@ -81,8 +81,8 @@ Growth grown(const Swarm& swarm, int samples, int ranks = 1, std::uint64_t most_
     EXPECT_EQ(static_cast<bool>(gathered), t.rank() == 0);
     if (t.rank() == 0) growth = grow(forest, gathered, most_steps);
     // What the forest has found is not searched again, with the same result.
-    EXPECT_EQ(neighbours != nullptr, ranks == 1 && samples > 1 && samples < 15 && swarm.space.dimension >= 4 &&
-                                         swarm.space.dimension <= kMaxTreeDimension);
+    EXPECT_EQ(neighbours != nullptr,
+              ranks == 1 && samples > 1 && samples < 15 && swarm.space.dimension <= kMaxTreeDimension);
     if (samples == 1) cores.clear();
     const GatheredPoints known = gather_points(points, cores, t, options, neighbours);
     if (t.rank() == 0) {

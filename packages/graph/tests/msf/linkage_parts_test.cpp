@@ -21,6 +21,29 @@ using namespace merganser::msf;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
+TEST(OpenPlacesTest, the_next_one_is_the_first_that_is_left) {
+  for (const std::size_t size : {0U, 1U, 63U, 64U, 65U, 4095U, 4096U, 4097U, 9000U}) {
+    OpenPlaces places(size);
+    std::set<std::size_t> left;
+    for (std::size_t i = 0; i < size; ++i) left.insert(i);
+    const auto check = [&](std::size_t from) {
+      const auto at = left.lower_bound(from);
+      ASSERT_EQ(places.next(from), at == left.end() ? size : *at) << from << " of " << size;
+    };
+    // Ascending within each third, so that long ranges are gone, then what is left.
+    for (const std::size_t part : {1U, 2U, 0U})
+      for (std::size_t i = part * size / 3; i < (part + 1) * size / 3; ++i) {
+        check(i * 7919 % (size + 1));
+        check(i);
+        places.remove(i);
+        left.erase(i);
+        check(i);
+        check(0);
+      }
+    check(size);
+  }
+}
+
 TEST(NestedClustersTest, parts_of_equal_height_make_one_cluster_and_lighter_ones_are_within_it) {
   const std::vector<GrownEdge> grown{{0, 3, 1}, {3, 1, 2}, {1, 2, 1}, {2, 4, 2}, {4, 5, 5}, {5, 6, kNever}};
   NestedClusters clusters(grown);

@@ -61,8 +61,8 @@ struct EuclideanOptions {
 /// @param cores   receives the core distances of this rank's points in the order given, as core_distances() returns them (zeros
 ///                without mutual reachability), at the cost of sending them back; null on all ranks: they are not needed
 /// @param neighbours  receives what grow() would search again, for gather_points(): about 5 bytes per point and 2 for each of min_samples;
-///                null where it is not known: on more than one rank, with an alpha other than 1, with min_samples 1 or above 14, in fewer than 4
-///                and more than kMaxTreeDimension dimensions
+///                null where it is not known: on more than one rank, with an alpha other than 1, with min_samples 1 or above 14, in more
+///                than kMaxTreeDimension dimensions
 /// @param report  phases "distribute", "tree", "neighbours", "local rounds", "global rounds"; facts "euclidean_*"
 /// @throws InputError on every rank for a coordinate that is not finite or beyond +-1e150, a bad period, ids not below n, and
 ///         min_samples above the number of points, and core distances that alpha multiplies out of range (beyond pi on a sphere);

@@ -18,8 +18,9 @@ std::vector<std::uint8_t> mark_folded(const PointTree<D>& tree) {
 
 }  // namespace
 
-void CoreNeighbours::resize(std::uint64_t total) {
+void CoreNeighbours::resize(std::uint64_t total, std::uint32_t longest) {
   if (total > kMaxPoints) return;
+  entries_.reserve(static_cast<std::size_t>(total) * longest);  // memory is taken once; what is not written takes none
   begin_.resize(static_cast<std::size_t>(total));
   count_.resize(static_cast<std::size_t>(total));
 }
@@ -45,7 +46,7 @@ void CoreNeighbours::add(const PointTree<D>& tree, std::uint32_t v, std::span<co
 template <std::size_t D>
 CoreNeighbours::CoreNeighbours(const PointTree<D>& tree, const NearPoints& near, std::span<const double> cores,
                                std::uint32_t min_samples, std::uint64_t total) {
-  resize(total);
+  resize(total, min_samples - 1);
   if (count_.empty()) return;
   const auto folded = mark_folded(tree);
   const std::span<const std::uint32_t> all(near.point);
@@ -55,10 +56,8 @@ CoreNeighbours::CoreNeighbours(const PointTree<D>& tree, const NearPoints& near,
 }
 
 CoreNeighbours::CoreNeighbours(const Sites& sites, std::span<const double> cores, int min_samples) {
-  if (cores.empty() || min_samples < 2 || min_samples > static_cast<int>(kMax) || sites.axes() < kMinAxes ||
-      sites.axes() > kMaxAxes)
-    return;
-  resize(sites.size());
+  if (cores.empty() || min_samples < 2 || min_samples > static_cast<int>(kMax) || sites.axes() > kMaxAxes) return;
+  resize(sites.size(), static_cast<std::uint32_t>(min_samples - 1));
   if (count_.empty()) return;
   with_axes(sites.axes(),
             [&](auto axes) { search<axes.value>(sites, cores, static_cast<std::uint32_t>(min_samples)); });

@@ -15,8 +15,6 @@ namespace merganser::msf::euclidean {
 class CoreNeighbours {
  public:
   static constexpr std::uint32_t kMax = 32;  ///< most nearest points per point that are searched
-  /// Fewest axes with lists: with fewer the search that they replace takes little time, and they take memory.
-  static constexpr std::size_t kMinAxes = 4;
   static constexpr std::uint64_t kMaxPoints =
       ~std::uint32_t{0} / kMax;  ///< positions of entries are numbers of 32 bits
 
@@ -27,8 +25,8 @@ class CoreNeighbours {
   template <std::size_t D>
   CoreNeighbours(const PointTree<D>& tree, const NearPoints& near, std::span<const double> cores,
                  std::uint32_t min_samples, std::uint64_t total);
-  /// Searches the nearest points of all points, and selects the same lists. Local. All are empty without core distances, in fewer than
-  /// kMinAxes or more than kMaxAxes dimensions, and with min_samples below 2 or above kMax.
+  /// Searches the nearest points of all points, and selects the same lists. Local. All are empty without core distances, in more
+  /// than kMaxAxes dimensions, and with min_samples below 2 or above kMax.
   /// @param cores  core distances as weights have them, by id; empty: plain distances
   /// Cost: that of core distances, with a tree of boxes meanwhile
   CoreNeighbours(const Sites& sites, std::span<const double> cores, int min_samples);
@@ -43,8 +41,8 @@ class CoreNeighbours {
   }
 
  private:
-  /// Makes room for the lists of so many points.
-  void resize(std::uint64_t total);
+  /// Makes room for the lists of so many points. @param longest  most entries of a list
+  void resize(std::uint64_t total, std::uint32_t longest);
   /// Does what the constructor from gathered points does with the `keep` nearest points of each, in a tree of D axes.
   template <std::size_t D>
   void search(const Sites& sites, std::span<const double> cores, std::uint32_t keep);

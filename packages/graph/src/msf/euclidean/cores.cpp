@@ -86,6 +86,10 @@ class CoreDistanceSearch {
       const std::uint32_t v = found.first + q;
       if (folded_[v] != 0) continue;
       const std::size_t at = static_cast<std::size_t>(q) * found.row;
+      if (others_ == nullptr && tree_.folded().empty()) {
+        cores_[v] = found.distance2[at + keep_ - 1];
+        continue;
+      }
       std::copy_n(found.distance2 + at, keep_, row.begin());
       for (std::size_t i = 0; i < keep_ && row[i] < kInfinity; ++i)
         if (folded_[found.point[at + i]] != 0)

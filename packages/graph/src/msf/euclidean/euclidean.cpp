@@ -160,8 +160,7 @@ Forest compute_forest(const CheckedPoints& given, comm::Transport& transport, co
   // A list needs one point more than are within the core distance.
   const auto samples = static_cast<std::uint32_t>(options.min_samples);
   if (neighbours != nullptr && transport.size() == 1 && options.alpha == 1 && samples > 1 &&
-      given.axes() >= CoreNeighbours::kMinAxes && ground.near.keep >= samples &&
-      given.total() <= CoreNeighbours::kMaxPoints)
+      ground.near.keep >= samples && given.total() <= CoreNeighbours::kMaxPoints)
     *neighbours = std::make_shared<const CoreNeighbours>(ground.tree, ground.near, ground.core, samples, given.total());
   const Stretch stretch = given.stretch(options.alpha);
   stretch.stretch(ground.core, transport);

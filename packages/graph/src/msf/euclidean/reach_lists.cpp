@@ -46,15 +46,16 @@ class ReachLists {
   }
 
  private:
-  /// Inserts an entry into the sorted list of one point.
+  /// Inserts an entry into the sorted list of one point, of which the first `state.keep` entries are needed.
   void insert(const ReachEntry& entry) {
-    std::uint32_t at = size_++;
+    if (size_ == state_.keep && !(entry < list_[size_ - 1])) return;
+    std::uint32_t at = size_ == state_.keep ? size_ - 1 : size_++;
     for (; at > 0 && entry < list_[at - 1]; --at) list_[at] = list_[at - 1];
     list_[at] = entry;
   }
   /// Writes the sorted list of point v and its first entry, or the bound of all weights where there is none, to the state.
   void finish(std::uint32_t v, double bound, std::uint32_t* to) {
-    const std::uint32_t count = std::min(size_, state_.keep);
+    const std::uint32_t count = size_;
     for (std::uint32_t i = 0; i < count; ++i) to[i] = list_[i].point;
     // Repetitions of the last entry fill a list that ends before all points are in it: the bound behind it stays that of the entry.
     const std::uint32_t filling = bound < kInfinity && count > 0 ? list_[count - 1].point : kNone;

@@ -26,6 +26,7 @@ using nearest::Place;
 using nearest::PointTree;
 using nearest::Visit;
 using nearest::visit_leaves;
+using nearest::visit_leaves_from;
 using nearest::with_axes;
 
 constexpr std::uint32_t kNone = 0xffffffffU;  // no point, no component

@@ -62,16 +62,11 @@ void BoruvkaState<D>::search_leaf(std::uint32_t leaf, const Seeker<D>& seeker, K
 // Tree search for the nearest point of another component; subtrees of the seeker's own component are skipped.
 template <std::size_t D>
 Found BoruvkaState<D>::search(const Seeker<D>& seeker, const Key& limit) const {
-  return search_tree(todo, seeker, limit);
-}
-
-template <std::size_t D>
-Found BoruvkaState<D>::search_tree(std::vector<Visit>& stack, const Seeker<D>& seeker, const Key& limit) const {
   Found found;
   if (tree.nodes().empty() || seeker.core > limit.d2) return found;
   Key least = limit;
   visit_leaves(
-      tree.nodes(), 0, stack, [&](const Bounds<D>& box) { return tree.metric().distance2(seeker.at, box); },
+      tree.nodes(), 0, todo, [&](const Bounds<D>& box) { return tree.metric().distance2(seeker.at, box); },
       [&](double d2) { return d2 <= least.d2; },
       [&](std::uint32_t node) { return node_component[node] != seeker.component; },
       [&](std::uint32_t leaf, double) { search_leaf(leaf, seeker, least, found); });
@@ -79,9 +74,21 @@ Found BoruvkaState<D>::search_tree(std::vector<Visit>& stack, const Seeker<D>& s
 }
 
 template <std::size_t D>
-void BoruvkaState<D>::search_from(Worker& worker, std::uint32_t v, const Key& limit) {
+void BoruvkaState<D>::search_from(Worker& worker, std::uint32_t leaf, std::uint32_t v, const Key& limit) {
   const Seeker<D> seeker{tree.at(v), core_or_zero(v), tree.id(v), component[v]};
-  record_found(worker, v, search_tree(worker.todo, seeker, limit), limit);
+  Found found;
+  if (seeker.core <= limit.d2) {
+    Key least = limit;
+    visit_leaves_from(
+        tree.nodes(), leaf, worker.todo, [&](const Bounds<D>& box) { return tree.metric().distance2(seeker.at, box); },
+        [&](double d2) { return d2 <= least.d2; },
+        [&](std::uint32_t node) { return node_component[node] != seeker.component; },
+        [&](std::uint32_t node) {
+          return tree.covers(node, {seeker.at, seeker.at}, least.d2);
+        },
+        [&](std::uint32_t near, double) { search_leaf(near, seeker, least, found); });
+  }
+  record_found(worker, v, found, limit);
 }
 
 /// Stores the result of a tree search for point v in the state: the nearest point of another component, which may become the best
@@ -184,7 +191,7 @@ void BoruvkaState<D>::search_for_leaf(Worker& worker, std::uint32_t leaf, const 
     if (few)
       record_found(worker, v, search_near(worker.near, {tree.at(v), core_or_zero(v), tree.id(v), c}, now), now);
     else
-      search_from(worker, v, now);
+      search_from(worker, leaf, v, now);
   }
 }
 
@@ -217,28 +224,20 @@ void BoruvkaState<D>::count_needs(const std::vector<Key>& ceiling) {
 /// other components; any number above `most` if it is above.
 template <std::size_t D>
 double BoruvkaState<D>::distance_out(Worker& worker, std::uint32_t from, double most) const {
-  const auto& nodes = tree.nodes();
   const Metric<D>& metric = tree.metric();
-  const Bounds<D>& box = nodes[from].box;
+  const Bounds<D>& box = tree.nodes()[from].box;
+  const std::uint32_t own = node_component[from];
   double least = kInfinity;
-  std::vector<Visit>& todo = worker.todo;
-  todo.assign(1, {0, 0});
-  while (!todo.empty()) {
-    const Visit next = todo.back();
-    todo.pop_back();
-    if (next.d2 > most || next.d2 >= least || node_component[next.node] == node_component[from]) continue;
-    const auto& node = nodes[next.node];
-    if (node.right == 0) {  // by its points, since its box may span a wide gap
-      for (std::uint32_t u = node.begin; u < node.end; ++u)
-        if (component[u] != node_component[from]) least = std::min(least, metric.distance2(tree.at(u), box));
-      continue;
-    }
-    Visit near{next.node + 1, metric.distance2(box, nodes[next.node + 1].box)};
-    Visit far{node.right, metric.distance2(box, nodes[node.right].box)};
-    if (far.d2 < near.d2) std::swap(near, far);
-    todo.push_back(far);
-    todo.push_back(near);
-  }
+  const auto reach = [&] { return std::min(least, most); };
+  visit_leaves_from(
+      tree.nodes(), from, worker.todo, [&](const Bounds<D>& other) { return metric.distance2(box, other); },
+      [&](double d2) { return d2 <= reach(); }, [&](std::uint32_t node) { return node_component[node] != own; },
+      [&](std::uint32_t node) { return tree.covers(node, box, reach()); },
+      [&](std::uint32_t leaf, double) {  // by its points, since its box may span a wide gap
+        const auto& node = tree.nodes()[leaf];
+        for (std::uint32_t u = node.begin; u < node.end; ++u)
+          if (component[u] != own) least = std::min(least, metric.distance2(tree.at(u), box));
+      });
   return least <= most ? least : std::nextafter(most, kInfinity);
 }
 
@@ -280,7 +279,7 @@ void BoruvkaState<D>::search_below(Worker& worker, std::uint32_t node, const std
     }
     for (std::uint32_t v = place.begin; v < place.end; ++v) {
       const Key most = limit(worker, component[v], ceiling);
-      if (may_improve(v, most) && !has_outside_neighbour(v)) search_from(worker, v, most);
+      if (may_improve(v, most) && !has_outside_neighbour(v)) search_from(worker, node, v, most);
     }
     update_least_bound(node);
     return;

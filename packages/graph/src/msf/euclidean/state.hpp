@@ -196,10 +196,8 @@ struct BoruvkaState {
   void search_below(Worker& worker, std::uint32_t node, const std::vector<Key>& ceiling);
   /// Returns disjoint nodes with all points that must search, for several threads.
   [[nodiscard]] std::vector<std::uint32_t> divide_search(const std::vector<Key>& ceiling);
-  /// Searches the tree as search() does, with the stack of a thread.
-  [[nodiscard]] Found search_tree(std::vector<Visit>& stack, const Seeker<D>& seeker, const Key& limit) const;
-  /// Searches the tree for the nearest point of another component to point v, within the limit, and stores the result.
-  void search_from(Worker& worker, std::uint32_t v, const Key& limit);
+  /// Searches the tree for the nearest point of another component to point v of a leaf, within the limit, and stores the result.
+  void search_from(Worker& worker, std::uint32_t leaf, std::uint32_t v, const Key& limit);
   bool gather_near(Worker& worker, std::uint32_t leaf, double most) const;
   void search_for_leaf(Worker& worker, std::uint32_t leaf, const std::vector<Key>& ceiling);
   [[nodiscard]] Found search_near(NearLeaves& near, const Seeker<D>& seeker, const Key& limit) const;

@@ -20,50 +20,48 @@ EqualEdges::EqualEdges(const GatheredPoints& points, std::span<const GrownEdge> 
       clusters_(grown),
       id_at_(points.sites->size()),
       place_(points.sites->size()),
-      order_(points.sites->size()),
       rank_(points.sites->size(), kNone),
       taken_((points.sites->size() + kLeaf - 1) / kLeaf),
-      unvisited_(points.sites->size() + 1) {
+      unvisited_(points.sites->size()) {
   // Until the boxes are known, place_ is by id.
   for (std::size_t i = 0; i < grown.size(); ++i) {
     id_at_[i + 1] = grown[i].to;
     place_[grown[i].to] = static_cast<std::uint32_t>(i + 1);
   }
-  std::iota(order_.begin(), order_.end(), 0U);
-  std::iota(unvisited_.begin(), unvisited_.end(), 0U);
-  build();
-  const std::size_t room = (order_.size() + kLeaf - 1) / kLeaf * kLeaf;
+  std::vector<std::uint32_t> order = build();
+  const std::size_t room = (order.size() + kLeaf - 1) / kLeaf * kLeaf;
   data_.resize(room * axes_);
-  position_.resize(order_.size());
-  std::vector<std::uint32_t> place(order_.size());
-  for (std::size_t i = 0; i < order_.size(); ++i) {
-    for (std::size_t a = 0; a < axes_; ++a) data_[(i / 8 * axes_ + a) * 8 + i % 8] = points_.sites->at(order_[i])[a];
-    position_[order_[i]] = static_cast<std::uint32_t>(i);
-    place[i] = place_[order_[i]];
+  position_.resize(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (std::size_t a = 0; a < axes_; ++a) data_[(i / 8 * axes_ + a) * 8 + i % 8] = points_.sites->at(order[i])[a];
+    position_[order[i]] = static_cast<std::uint32_t>(i);
+    order[i] = place_[order[i]];
   }
-  place_ = std::move(place);
+  place_ = std::move(order);
   pairs_ = points_.sites->pair_points(data_.data());
 }
 
 // Construction of the tree of boxes over all points on rank 0, for the search for edges of equal weight.
-void EqualEdges::build() {
+std::vector<std::uint32_t> EqualEdges::build() {
   struct PointRange {
     std::uint32_t begin;
     std::uint32_t end;
     std::uint32_t parent;
     bool second;
   };
+  std::vector<std::uint32_t> order(place_.size());
+  std::iota(order.begin(), order.end(), 0U);
   // All leaves but the last have kLeaf points, so their number is known, and memory is taken once.
-  const std::size_t leaves = std::max<std::size_t>((order_.size() + kLeaf - 1) / kLeaf, 1);
+  const std::size_t leaves = std::max<std::size_t>((order.size() + kLeaf - 1) / kLeaf, 1);
   nodes_.reserve(2 * leaves - 1);
   leaf_.reserve(leaves);
   bounds_.reserve((2 * leaves - 1) * 2 * axes_);
   // Depth first with a stack; the first child is pushed last, so that it becomes the next node.
-  std::vector<PointRange> waiting{{0, static_cast<std::uint32_t>(order_.size()), 0, false}};
+  std::vector<PointRange> waiting{{0, static_cast<std::uint32_t>(order.size()), 0, false}};
   while (!waiting.empty()) {
     const PointRange part = waiting.back();
     waiting.pop_back();
-    const std::uint32_t node = add_node(part.begin, part.end, part.parent);
+    const std::uint32_t node = add_node(order, part.begin, part.end, part.parent);
     if (part.second) nodes_[part.parent].right = node;
     if (part.end - part.begin <= kLeaf) {
       leaf_.push_back(node);
@@ -77,14 +75,16 @@ void EqualEdges::build() {
       const double y = points_.sites->at(b)[axis];
       return x != y ? x < y : place_[a] < place_[b];  // equal points stay together in the order of Prim's algorithm
     };
-    std::nth_element(order_.begin() + part.begin, order_.begin() + middle, order_.begin() + part.end, less);
+    std::nth_element(order.begin() + part.begin, order.begin() + middle, order.begin() + part.end, less);
     waiting.push_back({middle, part.end, node, true});
     waiting.push_back({part.begin, middle, node, false});
   }
+  return order;
 }
 
 // Box of a range of points, with the range of their places in the order of Prim's algorithm and their least core distance.
-std::uint32_t EqualEdges::add_node(std::uint32_t begin, std::uint32_t end, std::uint32_t parent) {
+std::uint32_t EqualEdges::add_node(const std::vector<std::uint32_t>& order, std::uint32_t begin, std::uint32_t end,
+                                   std::uint32_t parent) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   const auto number = static_cast<std::uint32_t>(nodes_.size());
   Node node{begin, end, 0, parent, end - begin, ~std::uint32_t{0}, 0, kInfinite};
@@ -93,7 +93,7 @@ std::uint32_t EqualEdges::add_node(std::uint32_t begin, std::uint32_t end, std::
   double* const lower = bounds_.data() + number * 2 * axes_;
   double* const upper = lower + axes_;
   for (std::uint32_t i = begin; i < end; ++i) {
-    const std::uint32_t v = order_[i];
+    const std::uint32_t v = order[i];
     const double* const at = points_.sites->at(v);
     for (std::size_t a = 0; a < axes_; ++a) {
       lower[a] = std::min(lower[a], at[a]);
@@ -124,15 +124,6 @@ void EqualEdges::take(std::uint32_t position) {
     --nodes_[node].open;
     if (node == 0) return;
   }
-}
-
-// Disjoint sets of places that end at an unvisited one, with paths halved.
-std::uint32_t EqualEdges::next_unvisited(std::uint32_t place) {
-  while (unvisited_[place] != place) {
-    unvisited_[place] = unvisited_[unvisited_[place]];
-    place = unvisited_[place];
-  }
-  return place;
 }
 
 // The side of a merge with fewer points searches. Settled points have their edges already.
@@ -172,7 +163,7 @@ void EqualEdges::take_listed(bool from, const Places& among, double height) {
   const auto& sites = *points_.sites;
   std::size_t left = 0;
   for (const std::uint32_t member : members_) {
-    const std::uint32_t v = order_[member];
+    const std::uint32_t v = id(member);
     const auto list = core_distance(v) == height ? lists_->of(v) : std::span<const std::uint32_t>();
     if (list.empty()) {
       members_[left++] = member;
@@ -226,7 +217,7 @@ std::uint32_t EqualEdges::add_group(std::uint32_t begin, std::uint32_t end) {
       upper[a] = std::max(upper[a], high[a]);
     }
   };
-  const double* const first = points_.sites->at(order_[members_[begin]]);
+  const double* const first = points_.sites->at(id(members_[begin]));
   std::copy_n(first, axes_, lower);
   std::copy_n(first, axes_, upper);
   if (const std::uint32_t right = groups_[number].right; right != 0) {
@@ -234,7 +225,7 @@ std::uint32_t EqualEdges::add_group(std::uint32_t begin, std::uint32_t end) {
       add(group_bounds_.data() + half * 2 * axes_, group_bounds_.data() + half * 2 * axes_ + axes_);
   } else {
     for (std::uint32_t i = begin + 1; i < end; ++i) {
-      const double* const at = points_.sites->at(order_[members_[i]]);
+      const double* const at = points_.sites->at(id(members_[i]));
       add(at, at);
     }
   }
@@ -299,7 +290,7 @@ void EqualEdges::search_leaf(const Group& group, std::uint32_t leaf, const Place
   std::array<double, kLeaf> compared;
   for (std::uint32_t i = group.begin; i < group.end; ++i) {
     const std::uint32_t member = members_[i];
-    const double* const at = sites.at(order_[member]);
+    const double* const at = sites.at(id(member));
     if (group.end - group.begin > 1) {
       steps_ += axes_;
       if (sites.compared_between_boxes(at, at, bounds(leaf), bounds(leaf) + axes_, most) > most) continue;
@@ -309,9 +300,9 @@ void EqualEdges::search_leaf(const Group& group, std::uint32_t leaf, const Place
     for (; near != 0; near &= near - 1) {
       const std::uint32_t other = node.begin + static_cast<std::uint32_t>(std::countr_zero(near));
       if (place_[other] < among.begin || place_[other] >= among.end) continue;
-      const double distance = sites.compared_from_pair(compared[other - node.begin], at, sites.at(order_[other]));
+      const double distance = sites.compared_from_pair(compared[other - node.begin], at, sites.at(id(other)));
       if (distance > most) continue;
-      const double cores = std::max(core_distance(order_[member]), core_distance(order_[other]));
+      const double cores = std::max(core_distance(id(member)), core_distance(id(other)));
       const double weight = std::max(cores, sites.weight(distance));
       if (weight > heaviest) continue;
       found_.push_back(kFrom ? Found{weight, member, other} : Found{weight, other, member});

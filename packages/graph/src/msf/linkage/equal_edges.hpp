@@ -10,6 +10,7 @@
 #include "src/msf/euclidean/core_neighbours.hpp"
 #include "src/msf/euclidean/sites.hpp"
 #include "src/msf/linkage/nested_clusters.hpp"
+#include "src/msf/linkage/open_places.hpp"
 
 namespace merganser::msf {
 
@@ -36,7 +37,7 @@ class EqualEdges {
     const std::uint32_t position = position_[v];
     const std::uint32_t place = place_[position];
     rank_[position] = visits_++;
-    unvisited_[place] = place + 1;
+    unvisited_.remove(place);
     take(position);
     Places part{place, place + 1};
     for (std::uint32_t number = clusters_.around(place); number != NestedClusters::kNone;) {
@@ -46,9 +47,9 @@ class EqualEdges {
       if (cluster.visited < all.end - all.begin) {
         join(part, all, cluster);
         for (const Found& edge : found_) {
-          offer(order_[edge.from], order_[edge.to], edge.weight);
+          offer(id(edge.from), id(edge.to), edge.weight);
           // No edge to this point is lighter, and of equal ones the first stays: it is excluded from later searches.
-          if (edge.weight <= core_distance(order_[edge.to])) take(edge.to);
+          if (edge.weight <= core_distance(id(edge.to))) take(edge.to);
         }
         return;
       }
@@ -63,8 +64,8 @@ class EqualEdges {
  private:
   /// Node of the tree of boxes: a range of points, with the range of their places in the order of Prim's algorithm.
   struct Node {
-    std::uint32_t begin;        ///< position of the first point of the box in order_
-    std::uint32_t end;          ///< position behind the last point of the box in order_
+    std::uint32_t begin;        ///< position of the first point of the box
+    std::uint32_t end;          ///< position behind the last point of the box
     std::uint32_t right;        ///< second child; 0: a leaf. The first child is the next node
     std::uint32_t parent;       ///< parent node; of the first node: itself
     std::uint32_t open;         ///< number of points of the box that are neither visited nor settled
@@ -90,13 +91,14 @@ class EqualEdges {
     std::uint32_t to;
   };
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};    ///< no position, or no rank
-  static constexpr std::uint32_t kLeaf = nearest::kPairGroup;  ///< leaves begin at multiples of it in `order_`
+  static constexpr std::uint32_t kLeaf = nearest::kPairGroup;  ///< positions of leaves begin at multiples of it
 
-  /// Builds the tree of boxes over all gathered points by halving at medians: fills nodes_, bounds_, order_ and leaf_, from
-  /// place_ by point.
-  void build();
-  /// Appends a node, the box of the points begin .. end - 1 of order_, to the tree of boxes. @return its number
-  [[nodiscard]] std::uint32_t add_node(std::uint32_t begin, std::uint32_t end, std::uint32_t parent);
+  /// Builds the tree of boxes over all gathered points by halving at medians: fills nodes_, bounds_ and leaf_, from place_ by point.
+  /// @return by position, the order of the boxes: the point
+  [[nodiscard]] std::vector<std::uint32_t> build();
+  /// Appends a node, the box of the points begin .. end - 1 of `order`, to the tree of boxes. @return its number
+  [[nodiscard]] std::uint32_t add_node(const std::vector<std::uint32_t>& order, std::uint32_t begin, std::uint32_t end,
+                                       std::uint32_t parent);
   /// Returns the axis of largest extent of the box of a node, along which it is split.
   [[nodiscard]] std::size_t widest(std::uint32_t node) const;
   /// Range of places in the order of Prim's algorithm on the given tree.
@@ -112,7 +114,11 @@ class EqualEdges {
   /// Marks the point at a position as visited or settled, and counts down the open points of all boxes that contain it.
   void take(std::uint32_t position);
   /// Returns the first place from `place` on whose point is not visited; the number of points if there is none.
-  [[nodiscard]] std::uint32_t next_unvisited(std::uint32_t place);
+  [[nodiscard]] std::uint32_t next_unvisited(std::uint32_t place) const {
+    return static_cast<std::uint32_t>(unvisited_.next(place));
+  }
+  /// Returns the point at a position.
+  [[nodiscard]] std::uint32_t id(std::uint32_t position) const { return id_at_[place_[position]]; }
   /// Sets members_ to the points from which a part and the rest of its cluster are searched, in the order of the boxes: those of the part,
   /// or those of the rest that are not settled. @return whether it is the part, which has no more points than the rest
   bool choose_members(const Places& part, const Places& all, const NestedClusters::Cluster& cluster);
@@ -155,16 +161,15 @@ class EqualEdges {
   NestedClusters clusters_;              ///< single-linkage clusters of the given tree
   std::vector<std::uint32_t> id_at_;     ///< by place in the order of Prim's algorithm on the given tree: the point
   std::vector<std::uint32_t> place_;     ///< by position: place of the point in that order
-  std::vector<std::uint32_t> order_;     ///< by position, the order of the boxes: the point
-  std::vector<std::uint32_t> position_;  ///< by point: its position
+  std::vector<std::uint32_t> position_;  ///< by point: its position in the order of the boxes
   std::vector<std::uint32_t> rank_;      ///< by position: number of points visited before; kNone: not visited
   std::uint32_t visits_ = 0;             ///< number of points that have been visited
   std::vector<std::uint32_t>
       taken_;  ///< by leaf, a bit for each point: visited, that is in the tree of Prim's algorithm, or settled
-  std::vector<std::uint32_t> unvisited_;  ///< by place: itself; of a visited point a later place, see next_unvisited()
-  std::vector<std::uint32_t> leaf_;       ///< by position / kLeaf: the leaf of the tree of boxes
-  std::vector<Node> nodes_;               ///< tree of boxes, depth first
-  std::vector<double> bounds_;            ///< by node: lower, then upper corner of the box
+  OpenPlaces unvisited_;                ///< places whose points are not visited
+  std::vector<std::uint32_t> leaf_;     ///< by position / kLeaf: the leaf of the tree of boxes
+  std::vector<Node> nodes_;             ///< tree of boxes, depth first
+  std::vector<double> bounds_;          ///< by node: lower, then upper corner of the box
   std::vector<double> data_;            ///< coordinates in the order of the boxes, in groups of 8 points, axis by axis
   nearest::PairPoints pairs_;           ///< view of data_ for nearest::pair_distances()
   std::vector<std::uint32_t> members_;  ///< positions of the points that a search looks from, ascending

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <queue>
 
 #include "merganser/base/error.hpp"
@@ -88,7 +89,7 @@ class Adjacency {
 /// the edge that was found first.
 class Prim {
  public:
-  explicit Prim(std::size_t vertices) : least_(vertices, kInfinite), inside_(vertices) { edges_.reserve(vertices); }
+  explicit Prim(std::size_t vertices) : least_(vertices, kInfinite) { edges_.reserve(vertices); }
 
   /// Runs Prim's algorithm from vertex 0 until all vertices are in the tree. @return its edges in the order in which they are added
   /// @param visit  visit(v, offer) is called for each vertex v that is added, and calls offer(from, to, weight) for edges from the tree
@@ -96,13 +97,13 @@ class Prim {
     // A candidate of the heap is outdated if its vertex has been added, or has a lighter edge by now.
     const auto vertices = static_cast<std::uint32_t>(least_.size());
     for (std::uint32_t first = 0; first < vertices; ++first) {
-      if (inside_[first] != 0) continue;
+      if (std::isnan(least_[first])) continue;
       if (first > 0) edges_.push_back({0, first, kInfinite});
       insert_vertex(first, visit);
       while (!border_.empty()) {
         const Candidate c = border_.top();
         border_.pop();
-        if (inside_[c.to] != 0 || c.weight > least_[c.to]) continue;
+        if (!(c.weight <= least_[c.to])) continue;
         edges_.push_back({c.from, c.to, c.weight});
         insert_vertex(c.to, visit);
       }
@@ -124,16 +125,16 @@ class Prim {
   /// Adds vertex v to the tree of Prim's algorithm, and the edges to vertices outside that become known to the heap of candidates.
   void insert_vertex(std::uint32_t v, const auto& visit) {
     // Strictly lighter only: of equal weights the edge that was found first stays.
-    inside_[v] = 1;
+    least_[v] = std::numeric_limits<double>::quiet_NaN();
     visit(v, [&](std::uint32_t from, std::uint32_t to, double weight) {
-      if (inside_[to] != 0 || !(weight < least_[to])) return;
+      if (!(weight < least_[to])) return;
       least_[to] = weight;
       border_.push({weight, to, from});
     });
   }
 
-  std::vector<double> least_;         // by vertex: least weight of an edge between the tree and it
-  std::vector<std::uint8_t> inside_;  // by vertex: 1: in the tree
+  std::vector<double>
+      least_;  // by vertex: least weight of an edge between the tree and it; not a number: it is in the tree
   std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> border_;
   std::vector<GrownEdge> edges_;
 };
