@@ -21,7 +21,7 @@ EqualEdges::EqualEdges(const GatheredPoints& points, std::span<const GrownEdge> 
       id_at_(points.sites->size()),
       place_(points.sites->size()),
       rank_(points.sites->size(), kNone),
-      taken_((points.sites->size() + kLeaf - 1) / kLeaf),
+      done_((points.sites->size() + kLeaf - 1) / kLeaf),
       unvisited_(points.sites->size()) {
   // Until the boxes are known, place_ is by id.
   for (std::size_t i = 0; i < grown.size(); ++i) {
@@ -116,9 +116,9 @@ std::size_t EqualEdges::widest(std::uint32_t node) const {
 }
 
 // Boxes without unvisited points are skipped by the search, so each box on the way to the root counts them.
-void EqualEdges::take(std::uint32_t position) {
-  if (taken(position)) return;
-  taken_[position / kLeaf] |= 1U << position % kLeaf;
+void EqualEdges::mark_done(std::uint32_t position) {
+  if (is_done(position)) return;
+  done_[position / kLeaf] |= 1U << position % kLeaf;
   // The root is its own parent.
   for (std::uint32_t node = leaf_[position / kLeaf];; node = nodes_[node].parent) {
     --nodes_[node].open;
@@ -134,7 +134,7 @@ bool EqualEdges::choose_members(const Places& part, const Places& all, const Nes
     for (std::uint32_t p = part.begin; p < part.end; ++p) members_.push_back(position_[id_at_[p]]);
   } else {
     for (std::uint32_t p = next_unvisited(all.begin); p < all.end; p = next_unvisited(p + 1))
-      if (const std::uint32_t to = position_[id_at_[p]]; !taken(to)) members_.push_back(to);
+      if (const std::uint32_t to = position_[id_at_[p]]; !is_done(to)) members_.push_back(to);
   }
   std::sort(members_.begin(), members_.end());
   return from;
@@ -144,7 +144,7 @@ bool EqualEdges::choose_members(const Places& part, const Places& all, const Nes
 void EqualEdges::join(const Places& part, const Places& all, const NestedClusters::Cluster& cluster) {
   found_.clear();
   const bool from = choose_members(part, all, cluster);
-  take_listed(from, from ? all : part, cluster.height);
+  move_listed_edges(from, from ? all : part, cluster.height);
   if (!members_.empty()) {
     group_members();
     begin_near_members();
@@ -159,7 +159,7 @@ void EqualEdges::join(const Places& part, const Places& all, const NestedCluster
 }
 
 // Edges of mutual reachability distance that weigh the core distance of one end are those to the points within it.
-void EqualEdges::take_listed(bool from, const Places& among, double height) {
+void EqualEdges::move_listed_edges(bool from, const Places& among, double height) {
   const auto& sites = *points_.sites;
   std::size_t left = 0;
   for (const std::uint32_t member : members_) {
@@ -172,7 +172,7 @@ void EqualEdges::take_listed(bool from, const Places& among, double height) {
     steps_ += list.size();
     for (const std::uint32_t u : list) {
       const std::uint32_t other = position_[u];
-      if (taken(other) == from || place_[other] < among.begin || place_[other] >= among.end) continue;
+      if (is_done(other) == from || place_[other] < among.begin || place_[other] >= among.end) continue;
       // Of other points than those of the lists the edge may be heavier; the tree is refused in the end if it is.
       if (sites.weight(sites.compared(sites.at(v), sites.at(u))) > height) continue;
       found_.push_back(from ? Found{height, member, other} : Found{height, other, member});
@@ -284,7 +284,7 @@ void EqualEdges::search_leaf(const Group& group, std::uint32_t leaf, const Place
   const auto& sites = *points_.sites;
   const Node& node = nodes_[leaf];
   // Edges lead from visited points, which all are taken, to points that are not.
-  const std::uint32_t taken = taken_[node.begin / kLeaf];
+  const std::uint32_t done = done_[node.begin / kLeaf];
   const std::uint32_t eligible = (kFrom ? ~taken : taken) & (~std::uint32_t{0} >> (kLeaf - (node.end - node.begin)));
   if (eligible == 0) return;
   std::array<double, kLeaf> compared;

@@ -38,7 +38,7 @@ class EqualEdges {
     const std::uint32_t place = place_[position];
     rank_[position] = visits_++;
     unvisited_.remove(place);
-    take(position);
+    mark_done(position);
     Places part{place, place + 1};
     for (std::uint32_t number = clusters_.around(place); number != NestedClusters::kNone;) {
       auto& cluster = clusters_[number];
@@ -49,7 +49,7 @@ class EqualEdges {
         for (const Found& edge : found_) {
           offer(id(edge.from), id(edge.to), edge.weight);
           // No edge to this point is lighter, and of equal ones the first stays: it is excluded from later searches.
-          if (edge.weight <= core_distance(id(edge.to))) take(edge.to);
+          if (edge.weight <= core_distance(id(edge.to))) mark_done(edge.to);
         }
         return;
       }
@@ -108,11 +108,11 @@ class EqualEdges {
   };
   static_assert(kLeaf == 32, "one number of 32 bits tells which points of a leaf are taken");
   /// Returns whether the point at a position is visited or settled.
-  [[nodiscard]] bool taken(std::uint32_t position) const {
-    return (taken_[position / kLeaf] >> position % kLeaf & 1) != 0;
+  [[nodiscard]] bool is_done(std::uint32_t position) const {
+    return (done_[position / kLeaf] >> position % kLeaf & 1) != 0;
   }
   /// Marks the point at a position as visited or settled, and counts down the open points of all boxes that contain it.
-  void take(std::uint32_t position);
+  void mark_done(std::uint32_t position);
   /// Returns the first place from `place` on whose point is not visited; the number of points if there is none.
   [[nodiscard]] std::uint32_t next_unvisited(std::uint32_t place) const {
     return static_cast<std::uint32_t>(unvisited_.next(place));
@@ -127,7 +127,7 @@ class EqualEdges {
   void join(const Places& part, const Places& all, const NestedClusters::Cluster& cluster);
   /// Appends to found_ the edges of members_ whose edges of weight `height` are listed, and removes these members. @param from  edges lead
   /// from members_ to points that are neither visited nor settled; otherwise to members_ from the points of a part at places `among`
-  void take_listed(bool from, const Places& among, double height);
+  void move_listed_edges(bool from, const Places& among, double height);
   /// Reduces found_ to the edge to each point that is lightest, of equal ones that from the point that was visited first.
   void keep_first();
   /// Halves members_ into groups of at most kLeaf points: fills groups_ and group_bounds_.
@@ -165,7 +165,7 @@ class EqualEdges {
   std::vector<std::uint32_t> rank_;      ///< by position: number of points visited before; kNone: not visited
   std::uint32_t visits_ = 0;             ///< number of points that have been visited
   std::vector<std::uint32_t>
-      taken_;  ///< by leaf, a bit for each point: visited, that is in the tree of Prim's algorithm, or settled
+      done_;  ///< by leaf, a bit for each point: visited, that is in the tree of Prim's algorithm, or settled
   OpenPlaces unvisited_;                ///< places whose points are not visited
   std::vector<std::uint32_t> leaf_;     ///< by position / kLeaf: the leaf of the tree of boxes
   std::vector<Node> nodes_;             ///< tree of boxes, depth first
