@@ -285,7 +285,7 @@ void EqualEdges::search_leaf(const Group& group, std::uint32_t leaf, const Place
   const Node& node = nodes_[leaf];
   // Edges lead from visited points, which all are taken, to points that are not.
   const std::uint32_t done = done_[node.begin / kLeaf];
-  const std::uint32_t eligible = (kFrom ? ~taken : taken) & (~std::uint32_t{0} >> (kLeaf - (node.end - node.begin)));
+  const std::uint32_t eligible = (kFrom ? ~done : done) & (~std::uint32_t{0} >> (kLeaf - (node.end - node.begin)));
   if (eligible == 0) return;
   std::array<double, kLeaf> compared;
   for (std::uint32_t i = group.begin; i < group.end; ++i) {
