@@ -151,12 +151,12 @@ class HDBSCAN(ClusterScores, TreeEstimator):
         labels, strengths = found.labels.astype(np.int64), found.probabilities
         if self._scattered:
             labels, strengths = (scatter(values, self._rows, None, self.comm) for values in (labels, strengths))
-        self.labels_, self.probabilities_ = self._expanded(labels, strengths)
+        self._copy_borrowed_rows()
         self._clusters = None if found.tree is None else Clusters.of(found.tree)
         self._selected, self._forest, self._samples = found.selected, forest, samples
         self.exact_order_ = found.exact
-        self._copy_borrowed_rows()
         self._linkage_rows, self._linkage_made, self._mask = None, False, self._mask_of_all()
+        self.labels_, self.probabilities_ = self._expanded(labels, strengths)  # from here on it is fitted
         if self.store_centers is not None:
             self._find_centers()
         return self

@@ -55,6 +55,7 @@ class TreeEstimator(Estimator):
         there are no _points) and _scattered (True: rank 0 has the labels of all ranks).
         """
         metric = self._metric()
+        vars(self).pop("labels_", None)  # of the last fit: if this one fails, the estimator is not fitted
         self._at_fit = FitParameters.of(self)
         self._points = self._growth = self._finite = self._rows = None
         self._scattered = self._borrows_rows = False

@@ -92,6 +92,7 @@ void GreedyPairs::settle_here(const PolicySearch& search, const Units& units) {
   pair_.assign(units.size(), links::kNone);
   blocked_.assign(units.size(), 0);
   settled_.clear();
+  turns_.clear();  // some are left if the last step ran out of memory
   fill_buckets(search);
   // The first turn is on top of the heap; ids tell which of two links of one length is first. The two links of lookers that have chosen
   // each other have one result in either order.

@@ -182,6 +182,7 @@ void UnitCells::find_several(List& list, std::vector<std::uint32_t>& lookers, st
   const auto more = static_cast<std::size_t>(std::count(list.looks.begin(), list.looks.end(), 1));
   lookers.reserve(lookers.size() + more);
   std::size_t at = found.size();
+  found.reserve(at + more * fan_);
   found.resize(at + more * fan_);
   nearest::SeveralNearest search(list.cells, points(list).ids(order), fan_);
   search.find_all(filter_->within2, [&](std::uint32_t v, std::span<const nearest::Near> nearest) {

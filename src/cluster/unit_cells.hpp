@@ -32,7 +32,8 @@ class UnitCells {
                            std::size_t fan);
   /// Finds the partner of every looker of build() among the units of this rank. Local.
   /// @param lookers  replaced by the lookers, those near each other together
-  /// @param found  replaced by the partners of each looker, as many as a looker has, ascending, in the same order; Partner() for those it lacks
+  /// @param found  replaced by the partners of each looker, ascending, in the order of the lookers: `fan` of build() for each, Partner()
+  /// in place of those that it lacks
   /// @throws InputError as nearest::CellList::bin()
   void find_all(std::vector<std::uint32_t>& lookers, std::vector<Partner>& found);
   /// Replaces the partners `best` of a unit of another rank, equal bounds, by the least partners among the units of this rank that are

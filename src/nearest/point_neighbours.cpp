@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "merganser/base/parallel.hpp"
 #include "src/nearest/filter_lists.hpp"
@@ -30,10 +31,17 @@ class LeafSearch {
     if (count_ != nullptr) *count_ += visits_;
   }
 
-  /// Returns whether a search for nearest neighbours goes by lists of keys: up to three axes, short lists and plain distances.
+  /// Returns whether a search for nearest neighbours goes by lists of keys: up to three axes, short lists and plain distances, and a
+  /// processor that tells keys of distance 0, which are denormal numbers, apart.
   static bool finds_by_keys(const PointTree<D>& tree, const NeighbourSearch& search) {
     return D <= 3 && search.core == nullptr && search.keep <= kMaxKeySlots && tree.metric().plain() &&
-           !tree.metric().sphere;
+           !tree.metric().sphere && keeps_denormals();
+  }
+  /// Returns whether this thread's floating-point unit takes denormal numbers as what they are. Programs that load code compiled with
+  /// -ffast-math, or that ask for it, have it take them as 0.
+  static bool keeps_denormals() {
+    const volatile double least = std::numeric_limits<double>::denorm_min();
+    return least > 0;
   }
 
   /// Finds the nearest neighbours of the points of a leaf: scans the leaf itself, then the sibling subtrees on the way to the root,

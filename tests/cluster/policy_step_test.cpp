@@ -49,6 +49,15 @@ TEST_P(PolicyStepTest, more_parcels_and_steps_merge_as_in_the_oracle) {
   }
 }
 
+// So many that a rank searches several nearest partners by blocks of cells; fewer are compared one by one.
+TEST_P(PolicyStepTest, greedy_pairs_found_by_blocks_of_cells_merge_as_in_the_oracle) {
+  if (GetParam().backend != "threads") GTEST_SKIP() << "the search is the same over all models";
+  for (const PolicyCloud cloud : {PolicyCloud::uniform, PolicyCloud::lattice}) {
+    SCOPED_TRACE("cloud " + std::to_string(static_cast<int>(cloud)));
+    compare(policy_parcels(cloud, 3'000, 5), policy_grid(), parse_policy("small:100, greedy:3"));
+  }
+}
+
 TEST_P(PolicyStepTest, every_choice_of_walls_merges_as_in_the_oracle) {
   for (unsigned bits = 0; bits < 8; ++bits) {
     Grid grid = policy_grid();

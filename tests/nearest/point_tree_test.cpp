@@ -2,6 +2,9 @@
 #include "merganser/nearest/point_tree.hpp"
 
 #include <gtest/gtest.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 #include <map>
 #include <mutex>
@@ -339,6 +342,19 @@ void expect_neighbours_of(const TreeShape& shape, int dimension, Norm norm, bool
   const auto points = test::make_points(shape.shape, dimension, shape.points, seed);
   expect_neighbours<D>(points, metric, static_cast<std::uint32_t>(1 + seed % 11), with_cores, 1);
 }
+
+#if defined(__x86_64__)
+// Code compiled with -ffast-math sets this mode for a whole process. Distances of 0 with the number of a point are denormal numbers.
+TEST(FindNeighboursTest, equal_points_are_found_where_the_processor_takes_denormal_numbers_as_0) {
+  constexpr unsigned kDenormalsAreZero = 0x40;
+  const unsigned mode = _mm_getcsr();
+  auto points = test::make_points("uniform", 3, 600, 1);
+  for (std::size_t i = 0; i + 2 < points.size(); i += 10) points[i + 2] = points[i + 1] = points[i];
+  _mm_setcsr(mode | kDenormalsAreZero);
+  for (const std::uint32_t keep : {5U, 8U, 13U}) expect_neighbours<3>(points, Metric<3>(), keep, false, 1);
+  _mm_setcsr(mode);
+}
+#endif
 
 TEST(FindNeighboursTest, lists_are_the_nearest_of_all_points_by_distance_then_id) {
   std::uint64_t seed = 0;

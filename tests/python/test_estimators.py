@@ -237,3 +237,21 @@ def test_nothing_of_scikit_learn_is_needed_or_imported():
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60 * PATIENCE)
     assert out.stdout.split() == ["(50,)", "False"], out.stderr
     assert "HDBSCAN" in dir(merganser)
+
+
+@pytest.mark.parametrize("fails", ["weights", "copy"])
+def test_an_estimator_whose_second_fit_fails_is_not_fitted(fails, monkeypatch):
+    fitted = HDBSCAN(min_cluster_size=10).fit(BLOBS)
+    other = np.ascontiguousarray(BLOBS[::-1])
+    if fails == "weights":
+        with pytest.raises(merganser.InputError):
+            fitted.fit(other, sample_weight=np.full(len(other), -1.0))
+    else:
+        def raises(self):
+            raise MemoryError
+
+        monkeypatch.setattr(HDBSCAN, "_copy_borrowed_rows", raises)
+        with pytest.raises(MemoryError):
+            fitted.fit(other)
+    with pytest.raises(AttributeError, match="not fitted"):
+        fitted.approximate_predict(BLOBS[:3])

@@ -10,7 +10,10 @@
 
 // What compilers remark on in mutants. Warnings are errors, so that the flags are those of other builds, whose objects a compiler
 // cache has; what follows this file is not checked for them.
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Weverything"
+#elif defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wpragmas"  // for those below that an older compiler does not know
 #pragma GCC diagnostic ignored "-Waddress"
 #pragma GCC diagnostic ignored "-Waggressive-loop-optimizations"
 #pragma GCC diagnostic ignored "-Warray-bounds"

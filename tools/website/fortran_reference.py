@@ -46,6 +46,25 @@ def find(modules, module, name):
     return None  # the module is none of ours
 
 
+def exported_by(modules, module, name):
+    """Returns the entity behind a name that a module of this library exports. Raises ValueError for a kind that this page does not show."""
+    if module not in modules:
+        raise ValueError(f"fortran: {name} is exported from {module}; allowed: modules of this folder")
+    entity = find(modules, modules[module], name)
+    if entity is None:
+        raise ValueError(f"fortran: {name} of {module} is no type, constant, procedure or abstract interface; allowed: these")
+    return entity
+
+
+def exports(modules):
+    """Yields (module, names) of what programs get from each module. Raises ValueError for a module that is used without a list."""
+    for name, names in used(modules[MAIN]).items() if MAIN in modules else ():
+        if name in modules and not names:
+            raise ValueError(f"fortran: `use {name}` of {MAIN} names nothing; allowed: with `only`")
+        if name in modules:
+            yield name, names
+
+
 def declarations(variables):
     """Yields lines that declare variables. Neighbours of one type and comment share a line."""
     def declared(variable):
@@ -95,7 +114,7 @@ def of_type(kind, name, modules):
 
 def sections(modules, module, names):
     """Yields the sections about what programs get from a module, in the order of their names in `use`; constants in one."""
-    found = [(name, find(modules, module, name)) for name in names]
+    found = [(name, exported_by(modules, module.name, name)) for name in names]
     constants = [entity for _, entity in found if isinstance(entity, FortranVariable)]
     for text, group in itertools.groupby(constants, comment):
         yield f"{text}\n\n" + code("\n".join(line for line, _ in declarations(group)))
@@ -110,9 +129,9 @@ def sections(modules, module, names):
 def undescribed(root):
     """Yields a line for each name of the Fortran module without a comment."""
     modules = read(root / "fortran")
-    for name, names in used(modules[MAIN]).items() if MAIN in modules else ():
+    for name, names in exports(modules):
         for exported in names:
-            entity = find(modules, modules[name], exported)
+            entity = exported_by(modules, name, exported)
             where = f"fortran/{entity.filename}"
             if not comment(entity.procedure if isinstance(entity, FortranInterface) else entity):
                 yield f"{where}: {exported} has no description"
@@ -126,7 +145,7 @@ def page(root):
     """Returns the Fortran reference as Markdown: what the module exports, by the modules that it is from."""
     modules = read(root / "fortran")
     text = f"# Fortran module\n\n{comment(modules[MAIN])}\n"
-    for name, names in used(modules[MAIN]).items():
+    for name, names in exports(modules):
         title = re.sub(r" Programs use the module\s+merganser\.", "", comment(modules[name]))
         text += f"\n## {name}\n\n{title}\n\n" + "\n".join(sections(modules, modules[name], names))
     return re.sub(r"\b(docs/[a-z-]+)\.md", r"[\1.md](../\1.md)", text)

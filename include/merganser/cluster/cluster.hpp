@@ -61,7 +61,8 @@ class Clusterer {
   /// @throws InputError on this rank alone, before anything is sent, for more than kMaxParcels parcels, a parcel that is not
   /// in this rank's block, a volume out of the bounds of limits.hpp, or an id that two parcels of this rank have; after
   /// messages were sent, if an id that another rank sends is that of a parcel of this rank or of a third one. With the
-  /// decorator `checked` every rank throws for blocks, volumes and ids, and all ids of all ranks are compared
+  /// decorator `checked` every rank throws for blocks, volumes and ids, and all ids of all ranks are compared. With a policy of
+  /// friends of friends, whose step is collective, every rank throws what one of them finds
   /// @throws CommError if the transport has ended
   StepReport step(Parcels& parcels);
 

@@ -17,6 +17,14 @@
 #include "src/flow/kernels.hpp"
 #include "src/flow/weights.hpp"
 
+// Calls of the largest kernels are not inlined under the address sanitizer, where the compiler would need many minutes.
+#undef MERGANSER_FLOW_INLINE
+#ifdef __SANITIZE_ADDRESS__
+#define MERGANSER_FLOW_INLINE HWY_NOINLINE
+#else
+#define MERGANSER_FLOW_INLINE HWY_INLINE
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace merganser::flow::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -106,7 +114,8 @@ struct ParcelMeans {
 
 /// Interpolates the flow at the parcels of a group whose points are all in one cell, where every value of a node is read once for
 /// four points of all parcels. The same sums in the same order as by read_flow().
-HWY_INLINE void read_cell(const CornerLines& flow, const Weights& weights, std::size_t lane, FieldMeans& to) {
+MERGANSER_FLOW_INLINE void read_cell(const CornerLines& flow, const Weights& weights, std::size_t lane,
+                                     FieldMeans& to) {
   const G d;
   const std::size_t lowest = static_cast<std::size_t>(weights.node[0][lane]) * FlowFields::width;
   const double* const line[4] = {hide(flow.at[0] + lowest), hide(flow.at[1] + lowest), hide(flow.at[2] + lowest),
@@ -179,7 +188,8 @@ struct Group {
 /// them, adds to their vorticity, and deforms them. Each number is read before it is written, so that a parcel may be there twice.
 /// @param site gets the new positions and the volume
 template <bool kFirst>
-HWY_INLINE void advance_group(const Group& group, const auto& means, const RungeKuttaUpdate& stage, Four& site) {
+MERGANSER_FLOW_INLINE void advance_group(const Group& group, const auto& means, const RungeKuttaUpdate& stage,
+                                         Four& site) {
   static_assert(Row::vorticity == 1 && Row::shape == 5 && Row::registers == 10 && Row::width == 22);
   static_assert(sizeof(Site) == 4 * sizeof(double) && FlowFields::width == 16);
   static_assert(FlowFields::u == 0 && FlowFields::u_x == 3 && FlowFields::w_y == 10 && FlowFields::xi_t == 11);

@@ -227,7 +227,10 @@ TEST_P(MethodsTest, heavy_edges_are_filtered_and_progress_rises) {
       (void)msf::minimum_spanning_forest(distribute(shape, t, 2), t, options, report);
       const auto count = t.all_reduce(std::max<std::int64_t>(0, fact_of(report, "filtered")), comm::Op::sum);
       // Every rank begins with its own forest, so that only beyond 4 ranks more than 4 edges a vertex are left, and filtered.
-      if (method == ForestMethod::filter) EXPECT_EQ(t.size() > 4, count > 3'000 * (t.size() - 3)) << count;
+      if (method == ForestMethod::filter) {
+        EXPECT_GE(count, t.size() > 4 ? 3'000 * (t.size() - 3) : 0);
+        EXPECT_LE(count, t.size() > 4 ? 60'000 : 0);
+      }
       EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
       EXPECT_TRUE(shares.empty() || shares.back() <= 1);
       EXPECT_EQ(shares.empty(), t.rank() > 0 || count == 0);

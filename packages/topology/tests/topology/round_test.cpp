@@ -243,7 +243,7 @@ std::vector<RankTimes> run_windows(const std::function<void(std::int64_t)>& befo
     SomeExchange some(t, 1);
     MeasureOptions mine = options;
     if (t.rank() == 1) mine.hooks.before = [&](kernels::Exchange&, std::int64_t i) { before(i); };
-    Whereabouts where(t.rank());
+    RankPosition where(t.rank());
     Watchdog watchdog(0, {});
     topology::detail::RoundRunner runner(t, mine, where, watchdog);
     auto times = runner.run(*some.exchange, some.bytes, 1, {.warmup = 1, .iterations = 20, .window_ns = kWindowNs});
@@ -255,7 +255,7 @@ std::vector<RankTimes> run_windows(const std::function<void(std::int64_t)>& befo
 // Oracle: moments that are multiples of the window apart. No iteration begins before its moment, so the earliest one by that grid
 // tells where the grid is; those in time begin there too, on every rank. On a busy machine few are in time: rounds are repeated.
 TEST(RoundWindows, iterations_begin_on_all_ranks_at_moments_one_window_apart) {
-  constexpr double kNear = 100'000;  // far less than a window, far more than clocks and a call differ by
+  constexpr double kNear = 0.5 * kWindowNs;  // less than a window, far more than clocks and a call differ by
   std::size_t in_time = 0, near = 0;
   for (int attempt = 0; attempt < 400 && in_time < 20; ++attempt) {
     const auto all = run_windows([](std::int64_t) {});

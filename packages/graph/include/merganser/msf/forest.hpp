@@ -71,7 +71,7 @@ class Report {
   [[nodiscard]] const std::vector<std::pair<std::string, std::int64_t>>& facts() const noexcept { return facts_; }
 
   /// Progress callback of a spanning forest's computation: called repeatedly on rank 0, within the
-  /// collective call, with the name of the current phase and the share of this phase that is done, 0 to 1; may be empty.
+  /// collective call, with the name of the work in progress and the share of it that is done, 0 to 1; may be empty.
   std::function<void(std::string_view what, double share)> progress;
 
  private:

@@ -53,7 +53,7 @@ inline constexpr std::uint64_t kMaxGrowSteps = std::uint64_t{1} << 34;
 ///                    of grow(forest), not exact. Their number does not depend on the processor
 /// @throws as grow(forest), and InputError for points, or a metric, min_samples or alpha, that are not those of the forest: a minimum
 /// spanning tree of them has other weights
-/// Cost: memory of 16 bytes per coordinate and 85 per point; with core distances 5 more per point and 2 for each of min_samples up to 32, and
+/// Cost: memory of 16 bytes per coordinate and 76 per point; with core distances 5 more per point and 2 for each of min_samples up to 32, and
 /// meanwhile that of a search for core distances where GatheredPoints::neighbours is null
 [[nodiscard]] Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t most_steps = kMaxGrowSteps);
 

@@ -61,7 +61,8 @@ struct PreparedPoints {
 /// the order by mutual reachability distances is known for the first; 0 where there would be too many.
 std::uint32_t near_points(const EuclideanOptions& options) {
   constexpr int kMore = 4;
-  constexpr int kMax = 14;  // up to so many, the search filters in single precision
+  constexpr int kMax =
+      14;  // up to so many, the search is a fast one: by lists of keys, or filtered in single precision
   static_assert(kMax <= static_cast<int>(NearPoints::kMax));
   const int needed = options.min_samples - 1;
   return static_cast<std::uint32_t>(needed > kMax ? 0 : std::min(needed + kMore, kMax));

@@ -232,8 +232,8 @@ std::uint32_t EqualEdges::add_group(std::uint32_t begin, std::uint32_t end) {
   return number;
 }
 
-// Lists the boxes in the order in which near points are found first: the least box around members_, then, on the way up to the root,
-// the sibling of each box. So the search need not descend from the root.
+// Puts boxes that together hold all points on the stack of boxes to search: the least box around members_ on top, which is searched
+// first, and below it the siblings of the boxes on the way up to the root. So the search need not descend from the root.
 void EqualEdges::begin_near_members() {
   todo_.clear();
   std::uint32_t node = leaf_[members_.front() / kLeaf];
