@@ -154,7 +154,8 @@ TEST(SeveralNearest, are_right_in_many_cells_of_a_uniform_cloud_with_every_instr
   }
 }
 
-/// Compares searches around all small parcels of a cloud, in cells that hold as many parcels as suits the number searched.
+/// Compares searches around all small parcels of a cloud, in cells that hold as many parcels as suits the number searched. Returns the
+/// number of cells.
 std::int64_t compare_in_cells(const Cloud& cloud, std::size_t count) {
   const Sorted sorted(cloud.box, whole(cloud.box), cloud.parcels,
                       {.parcels_per_cell = nearest::SeveralNearest::parcels_per_cell(count)});
