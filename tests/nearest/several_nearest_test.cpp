@@ -215,7 +215,7 @@ TEST(SeveralNearest, are_right_beside_periodic_faces_without_cells) {
       add_point(cloud.parcels, i, {x, y, next(0.55, 0.6)}, true);
     }
     for (const std::size_t count : {2, 4, 8})
-      EXPECT_GT(compare_in_cells(cloud, count), 64) << "too few for a search by blocks";
+      EXPECT_GE(compare_in_cells(cloud, count), 64) << "too few for a search by blocks";
   }
 }
 
