@@ -246,16 +246,17 @@ bool Clusterer::redistributes_in_one_wave() const {
 
 // Validation of the arguments of one merge step; Impl::step makes the step.
 StepReport Clusterer::step(Parcels& parcels) {
+  impl_->core.mailbox().check_usable();
   const auto check_table = [&] {
     if (!(parcels.schema() == impl_->schema))
       throw UsageError("step: the parcels have another schema than the Clusterer");
-    impl_->core.mailbox().check_usable();
     if (parcels.size() > kMaxParcels)
       throw InputError("step: " + std::to_string(parcels.size()) + " parcels on one rank; allowed: up to " +
                        std::to_string(kMaxParcels) + "; use more ranks");
   };
   if (impl_->friends)
-    comm::agree(impl_->transport, check_table);  // its steps are collective, so that the others would wait
+    comm::agree(impl_->transport,
+                check_table);  // a step with friends is collective: the other ranks would wait for ever
   else
     check_table();
   if (impl_->checked) impl_->check(parcels);

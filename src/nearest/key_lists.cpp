@@ -109,7 +109,7 @@ HWY_INLINE void with_slots(std::uint32_t keep, const auto& body) {
   body(std::integral_constant<std::uint32_t, kMaxKeySlots>());
 }
 
-/// Body of scan_keys(): selects the loop by length of the lists and axes.
+/// Adds the points of a leaf to all lists, by the loop for their length and number of axes (scan_keys()).
 void ScanKeys(const LeafPoints& points, const double* lower, const double* upper, std::uint32_t begin,
               std::uint32_t end, KeyLists& lists) {
   const KeyLeaf leaf{points, lower, upper, begin, end};
@@ -121,7 +121,7 @@ void ScanKeys(const LeafPoints& points, const double* lower, const double* upper
   });
 }
 
-/// Body of begin_keys(): sets the size of groups and of lists, and empties these.
+/// Sets the queries of a group and the entries of a list, by the vectors of the instruction set (begin_keys()).
 void BeginKeys(std::uint32_t keep, KeyLists& lists) {
   lists.lanes = static_cast<std::uint32_t>(hn::Lanes(D()));
   with_slots(keep, [&](auto slots) { lists.slots = decltype(slots)::value; });

@@ -136,7 +136,7 @@ HWY_INLINE bool search_within(const SeveralSearch& s, const VD* period, const Ca
          is_within(node, {s.block.x[v], s.block.y[v], s.block.z[v]}, distance2);
 }
 
-/// Body of several_search().
+/// Finds the nearest parcels of the small parcels of every node, and hands over those that are certain (several_search()).
 void SearchSeveral(const SeveralSearch& s) {
   const D d;
   constexpr std::uint32_t kMaxLimit = kNearest - 1;

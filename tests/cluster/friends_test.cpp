@@ -260,6 +260,18 @@ TEST_P(FriendsTest, what_is_wrong_is_refused_on_every_rank) {
   });
 }
 
+// The step of other policies has no collective, so that only the rank with the wrong parcels refuses them.
+TEST_P(FriendsTest, a_step_refuses_parcels_of_another_schema_on_every_rank) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    const Decomposition d(policy_grid(), t.size());
+    ClusterOptions options;
+    options.policy = parse_policy("friends:0.1");
+    Clusterer clusterer(t, d, policy_schema(), options);
+    Parcels mine(t.rank() == t.size() - 1 ? Schema(std::vector<Attribute>{}) : policy_schema());
+    EXPECT_NE(refusal<UsageError>([&] { clusterer.step(mine); }).find("another schema"), std::string::npos);
+  });
+}
+
 TEST_P(FriendsTest, columns_that_differ_between_ranks_are_refused_and_those_without_points_adopted) {
   on_ranks(GetParam(), [&](comm::Transport& t) {
     const FriendsCase c = random_friends_case(23, 600);

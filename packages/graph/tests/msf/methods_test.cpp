@@ -222,6 +222,7 @@ TEST_P(MethodsTest, heavy_edges_are_filtered_and_progress_rises) {
       std::vector<double> shares;
       report.progress = [&](std::string_view what, double share) {
         EXPECT_EQ(what, "edges filtered");
+        EXPECT_TRUE(share >= 0 && share <= 1) << share;
         shares.push_back(share);
       };
       (void)msf::minimum_spanning_forest(distribute(shape, t, 2), t, options, report);
@@ -235,6 +236,26 @@ TEST_P(MethodsTest, heavy_edges_are_filtered_and_progress_rises) {
       EXPECT_TRUE(shares.empty() || shares.back() <= 1);
       EXPECT_EQ(shares.empty(), t.rank() > 0 || count == 0);
     }
+  });
+}
+
+/// Six ranks have edges of their own, rank 0 has none of which a share could be filtered.
+TEST_P(MethodsTest, progress_is_a_share_where_the_first_rank_has_no_edges) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    const Shape shape = random_shape(2, 3'000, 60'000, 1U << 31);
+    auto graph = distribute(shape, t, 2);
+    if (t.rank() == 0) std::get<Edges>(graph.edges).clear();
+    msf::ForestOptions options;
+    options.method = ForestMethod::filter;
+    options.base_case = 0;
+    msf::Report report;
+    int calls = 0;
+    report.progress = [&](std::string_view, double share) {
+      EXPECT_TRUE(share >= 0 && share <= 1) << share;
+      ++calls;
+    };
+    (void)msf::minimum_spanning_forest(graph, t, options, report);
+    EXPECT_EQ(calls > 0, t.rank() == 0 && t.size() > 5);
   });
 }
 

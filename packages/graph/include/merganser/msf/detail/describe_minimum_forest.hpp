@@ -13,7 +13,7 @@ void describe(ForestOptions& o, auto&& option) {
          Choices<links::Policy>{{{"trees", links::Policy::trees}, {"stars", links::Policy::stars}}});
   option("base-case", o.base_case,
          "vertices or components up to which ranks may hold arrays of all of them, and Kruskal finishes; 0: never, "
-         "a rank then holds labels of all vertices only where it has at least half as many edges",
+         "a rank then holds labels of all vertices only where it has at least half as many edges as there are vertices",
          at_least(0));
   option("threads", o.threads, "threads of each rank in the passes over its edges", between(1, 1024));
 }
