@@ -263,7 +263,7 @@ TEST_P(FriendsTest, what_is_wrong_is_refused_on_every_rank) {
 // The step of other policies has no collective, so that only the rank with the wrong parcels refuses them.
 TEST_P(FriendsTest, a_step_refuses_parcels_of_another_schema_on_every_rank) {
   on_ranks(GetParam(), [](comm::Transport& t) {
-    const Decomposition d(policy_grid(), t.size());
+    const Decomposition d(Grid{{{0, 0, 0}, {8, 4, 4}, {true, true, false}}, {8, 4, 4}}, t.size());
     ClusterOptions options;
     options.policy = parse_policy("friends:0.1");
     Clusterer clusterer(t, d, policy_schema(), options);

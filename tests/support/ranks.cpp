@@ -66,7 +66,7 @@ std::vector<Setup> setups(const std::vector<std::string>& decorators, const std:
       continue;
     }
     const char* numbers = std::getenv("MERGANSER_TEST_RANKS");
-    std::istringstream list(numbers != nullptr && *numbers != '\0' ? numbers : "1 2 3 4");
+    std::istringstream list(numbers != nullptr && *numbers != '\0' ? numbers : "1 2 3 4 7");
     for (int ranks = 0; list >> ranks;) all.push_back({"threads", ranks, decorator});
   }
   return all;

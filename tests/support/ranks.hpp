@@ -19,7 +19,7 @@ struct Setup {
 std::ostream& operator<<(std::ostream& out, const Setup& setup);
 
 /// Every model that fits the way this process was started, with each list of decorators: `threads` with each number of
-/// ranks in the variable MERGANSER_TEST_RANKS (default 1 2 3 4), or every model of processes with the number of ranks
+/// ranks in the variable MERGANSER_TEST_RANKS (default 1 2 3 4 7), or every model of processes with the number of ranks
 /// that the launcher tells. The lists in `more` are for `threads` alone, where a run costs next to nothing.
 std::vector<Setup> setups(const std::vector<std::string>& decorators = {""}, const std::vector<std::string>& more = {});
 
