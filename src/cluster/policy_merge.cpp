@@ -181,7 +181,7 @@ void PolicyStep::join_state(std::uint32_t centre, std::span<const std::uint32_t>
     }
     units_.extra[id].parts = std::move(parts);
   }
-  if (two_) {
+  if (two_products_) {
     double energy = p.site(centre).volume * units_.energy[centre];
     std::array<std::int64_t, 2> low = units_.low[centre];
     for (const std::uint32_t v : leaves) {

@@ -49,7 +49,7 @@ class Rounds {
         columns_(policy, parcels.schema()),
         cells_(cluster::crowd_grid(policy, grid)),
         rules_(parcels.schema(), grid.box),
-        two_(policy.conserve == Conserve::momentum_energy) {
+        two_products_(policy.conserve == Conserve::momentum_energy) {
     rules_.callbacks = options.callbacks;
     const double within = policy.within.in_box_units(grid, static_cast<std::int64_t>(parcels.size()));
     within2_ = within * within;
@@ -57,7 +57,7 @@ class Rounds {
     for (std::size_t i = 0; i < parcels.size(); ++i) {
       columns_.check_row(parcels.row(i));
       Unit u{parcels.site(i), {parcels.row(i), parcels.row(i) + parcels.schema().width()}, {i}};
-      if (two_) u.energy = cluster::kinetic_energy(policy, columns_, u.row.data());
+      if (two_products_) u.energy = cluster::kinetic_energy(policy, columns_, u.row.data());
       units_.push_back(u);
     }
   }
@@ -80,7 +80,7 @@ class Rounds {
 
  private:
   /// Returns how many parcels a unit will leave in its cell.
-  [[nodiscard]] std::int64_t count_of(const Unit& u) const { return two_ && u.parts.size() > 1 ? 2 : 1; }
+  [[nodiscard]] std::int64_t count_of(const Unit& u) const { return two_products_ && u.parts.size() > 1 ? 2 : 1; }
 
   /// Returns the cell in which a place counts for Looker::crowded.
   [[nodiscard]] std::array<std::int64_t, 3> cell_of(const Site& s) const {
@@ -287,7 +287,7 @@ class Rounds {
       std::vector<std::int64_t> ids;
       for (const std::size_t part : u.parts) ids.push_back(before_.id(part));
       std::sort(ids.begin(), ids.end());
-      if (!two_ || ids.size() == 1) {
+      if (!two_products_ || ids.size() == 1) {
         remaining.push_back({u.site, u.row});
         for (const std::int64_t id : ids)
           if (id != u.id()) out.report.lineage.push_back({id, u.id()});
@@ -336,7 +336,7 @@ class Rounds {
   cluster::PolicyColumns columns_;
   Grid cells_;  // of Looker::crowded
   MergeRules rules_;
-  bool two_;
+  bool two_products_;
   double within2_ = 0;
   double below_ = 0;
   std::vector<Unit> units_;

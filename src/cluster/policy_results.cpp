@@ -101,10 +101,10 @@ void PolicyStep::add_lineage(StepReport& report) {
     if (units_.gone[i] != 0 || units_.members[i] == 1) continue;
     const std::int64_t id = units_.parcels.id(i);
     const Units::Extra& e = units_.extra[id];
-    if (two_ && !e.originals.empty()) continue;
+    if (two_products_ && !e.originals.empty()) continue;
     for (const std::int64_t part : e.parts)
-      if (two_ ? part != units_.low[i][0] && part != units_.low[i][1] : part != id)
-        report.lineage.push_back({part, two_ ? units_.low[i][0] : id});
+      if (two_products_ ? part != units_.low[i][0] && part != units_.low[i][1] : part != id)
+        report.lineage.push_back({part, two_products_ ? units_.low[i][0] : id});
   }
 }
 

@@ -57,7 +57,7 @@ PolicyStep::PolicyStep(comm::Transport& transport, const Decomposition& decompos
       filter_(policy_, columns_, decomposition.grid()),
       rules_(schema, decomposition.grid().box),
       place_rules_(bare_schema(), decomposition.grid().box),
-      two_(policy_.conserve == Conserve::momentum_energy),
+      two_products_(policy_.conserve == Conserve::momentum_energy),
       lineage_(options.lineage),
       small_below_(policy_.small_below > 0 ? policy_.small_below
                                            : decomposition.grid().cell_volume() / options.min_volume_ratio),
@@ -65,14 +65,14 @@ PolicyStep::PolicyStep(comm::Transport& transport, const Decomposition& decompos
               std::size_t{1} + static_cast<std::size_t>(policy_.fall_backs), policy_.form == MergeForm::greedy_pairs),
       cells_(core.mailbox(), decomposition, transport.rank(),
              policy_.looker == Looker::crowded ? crowd_grid(policy_, decomposition.grid()) : decomposition.grid()),
-      units_(schema, two_) {
+      units_(schema, two_products_) {
   rules_.callbacks = options.callbacks;
   if (!policy_.has_collectives()) check_within(policy_.within.in_box_units(decomposition.grid(), 1));
   check_cells();
   // Units of two that are restored may be on another rank than that of their place.
   if (policy_.split_below > 0)
     split_cells_.emplace(core.mailbox(), decomposition, transport.rank(), crowd_grid(policy_, decomposition.grid()),
-                         two_);
+                         two_products_);
   if (policy_.has_rounds() && transport.size() > 1)
     network_.emplace(transport, announce::DeBruijnNetwork(transport.size(), kDegree));
 }
@@ -96,7 +96,7 @@ void PolicyStep::check_cells() const {
   const bool counts = policy_.looker == Looker::crowded || policy_.level_ratio > 0 || policy_.split_below > 0;
   const Grid cells = crowd_grid(policy_, grid);
   const double diagonal = std::hypot(cells.spacing(0), cells.spacing(1), cells.spacing(2));
-  const bool shared = !(decomposition_.is_by_cells() && cells == grid) || (policy_.split_below > 0 && two_);
+  const bool shared = !(decomposition_.is_by_cells() && cells == grid) || (policy_.split_below > 0 && two_products_);
   if (counts && shared && diagonal > cutoff)
     throw UsageError("policy: cells with a diagonal of " + number_text(diagonal) + " on " +
                      std::to_string(transport_.size()) + " ranks; allowed: up to " + number_text(cutoff) +
@@ -150,7 +150,7 @@ void PolicyStep::merge_in_rounds(Parcels& parcels, StepReport& report) {
     error = std::current_exception();
   }
   units_.compact();
-  if (two_) expand(report);
+  if (two_products_) expand(report);
   parcels = std::move(units_.parcels);
   units_.parcels = Parcels(schema_);
   if (error) std::rethrow_exception(error);

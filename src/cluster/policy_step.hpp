@@ -97,7 +97,7 @@ class PolicyStep {
   PairFilter filter_;
   MergeRules rules_;
   MergeRules place_rules_;  // of parcels without attributes: the centroid alone
-  bool two_;
+  bool two_products_;
   bool lineage_;
   double small_below_;
   PolicySearch search_;

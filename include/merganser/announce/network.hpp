@@ -96,8 +96,8 @@ class BoxNetwork : public Network {
 };
 
 /// Manhattan Street Network of any number of vertices: one out-arc per dimension, in ascending direction if the sum of the other
-/// coordinates is even, descending if it is odd, cyclic along the line. Degree n. Strongly connected: every arc lies on a ring, and
-/// decreasing the highest coordinate that is not 0 step by step leads to vertex 0.
+/// coordinates is even, descending if it is odd, cyclic along the line. Out-degree and in-degree are the number of dimensions. Strongly
+/// connected: every arc lies on a ring, and going down by one along the last dimension whose coordinate is not 0 leads to vertex 0.
 /// Source: [berghoff2018, section II-A]; parity rule: [comellas2008].
 class ManhattanStreetNetwork final : public BoxNetwork {
  public:

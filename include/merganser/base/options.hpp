@@ -190,7 +190,7 @@ void parse_value(const std::string& text, std::vector<std::string>& v);
 void parse_value(const std::string& text, std::array<std::int64_t, 3>& v);
 void parse_value(const std::string& text, AxisFlags& v);
 
-/// True for std::optional, the type of options whose value the input of the program may determine.
+/// Type trait, true for std::optional alone: the type of options that take their value from the input file if they are not given.
 template <class T>
 inline constexpr bool is_optional = false;
 template <class T>

@@ -32,9 +32,10 @@ namespace merganser {
 /// that are not beside such a hole take no part in this.
 class Clusterer {
  public:
-  /// Determines the candidate ranks and makes the communication objects. Collective.
-  /// @param parcels  this rank's parcels, or a sample distributed like those to come: as many ranks become candidates
-  /// as these require, with a factor to spare, so that steps make fewer waves; null: ranks with touching blocks
+  /// Determines the ranks that a search of this rank may reach (candidate ranks), and makes the process graphs and mailboxes of the
+  /// steps. Collective.
+  /// @param parcels  this rank's parcels, or a sample distributed like those to come: their nearest neighbours determine how far
+  /// searches reach, so that steps need fewer rounds of messages; null: candidates are the ranks with touching blocks
   /// @throws UsageError on every rank alike for invalid options or a callback that is missing, or if ranks differ in
   /// the options (but for lineage), the schema, the grid or the decomposition
   Clusterer(comm::Transport& transport, const Decomposition& decomposition, const Schema& schema,

@@ -45,7 +45,7 @@
 
 namespace merganser {
 
-/// Length in a merge policy: a number and its unit.
+/// Length in a merge policy: a number and its unit (units of the box, cell widths or mean spacings of parcels).
 struct Length {
   /// Unit of a length: that of the box, the shortest edge of a grid cell, or the mean spacing of parcels.
   enum class Unit : std::uint8_t { box, cell, spacing };

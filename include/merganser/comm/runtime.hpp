@@ -109,7 +109,7 @@ struct World {
 /// Called by any rank that failed, from main() only.
 [[noreturn]] void end_job(int exit_code, const std::function<void()>& report);
 
-/// Environment variable that the libraries of a job (MPI, OpenSHMEM, UCX) or their launcher should find, with the reason.
+/// Environment variable that should be set for the libraries of a job (MPI, OpenSHMEM, UCX) or for their launcher, with the reason.
 struct Setting {
   std::string name;   ///< name of the environment variable
   std::string value;  ///< value that the environment variable should have

@@ -37,15 +37,15 @@ class TrafficMatrix {
  public:
   /// Makes the communication matrix of one rank, without flows.
   TrafficMatrix() = default;
-  /// Makes the communication matrix of `ranks` ranks from flows in any order; flows with equal ends and kind are added up, empty
-  /// ones left out. Local.
-  /// @throws InputError for a rank outside 0 to ranks - 1, a flow from a rank to itself, a negative count, sizes that
-  ///         contradict the operations, and sums beyond 64 bits
+  /// Makes the communication matrix of `ranks` ranks from flows in any order. Flows of equal sender, receiver and kind of operation are
+  /// summed, flows without operations left out. Local.
+  /// @throws InputError for a rank outside 0 to ranks - 1, a flow from a rank to itself, a negative count, size classes whose
+  ///         operations are not as many as the flow has, and sums beyond 64 bits
   TrafficMatrix(int ranks, std::vector<TrafficFlow> flows);
 
   /// Returns the number of ranks of the communication matrix, at least 1.
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
-  /// Returns the entries of the communication matrix that are not empty, ascending by (from, to, move), each key once.
+  /// Returns the flows of the communication matrix that have operations, ascending by (from, to, move), each key once.
   [[nodiscard]] const std::vector<TrafficFlow>& flows() const noexcept { return flows_; }
   /// Returns the number of communication operations between all ranks. @throws InputError if it exceeds 64 bits
   [[nodiscard]] std::int64_t operations() const;

@@ -107,7 +107,7 @@ class Decomposition {
  private:
   enum class Kind : std::uint8_t { cells, cuts, boxes };
   struct Tiles;
-  /// Makes a decomposition of one block, whose cuts the caller sets.
+  /// Makes a decomposition whose only block is the whole grid; the named constructors then set its cuts or blocks.
   explicit Decomposition(const Grid& grid) : grid_(grid) {}
 
   Grid grid_;                          // domain and its cells

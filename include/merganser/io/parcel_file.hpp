@@ -66,7 +66,8 @@ struct FilePlace {
 /// @throws InputError naming the file and what is wrong
 [[nodiscard]] ParcelFileInfo read_info(const std::string& path, const std::string& species = {},
                                        const std::vector<ColumnName>& columns = {});
-/// Reads the description of a parcel file on rank 0 and broadcasts it: every rank returns the same. Collective.
+/// Reads the metadata of a parcel file on rank 0 and broadcasts it: every rank returns the same. Collective.
+/// @param species, columns  as for the serial read_info(); those of rank 0 are used
 /// @throws InputError on every rank, naming the file and what is wrong
 [[nodiscard]] ParcelFileInfo read_info(const std::string& path, comm::Transport& transport,
                                        const std::string& species = {}, const std::vector<ColumnName>& columns = {});

@@ -25,7 +25,7 @@ enum class GatherKind : std::uint8_t {
 /// Returns the name of a kind of gather: "blocking", "non-blocking" or "neighborhood". @throws UsageError for another value
 [[nodiscard]] std::string_view gather_name(GatherKind kind);
 
-/// Description of an all-gather that a communication model offers for measurements; gathers() lists them.
+/// Description of an all-gather that can be measured: its kind and the communication model that makes it; gathers() lists them.
 struct GatherInfo {
   GatherKind kind;               ///< blocking, non-blocking or neighbourhood collective
   std::string_view model;        ///< communication model, a name of comm::backends()

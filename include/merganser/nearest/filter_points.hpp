@@ -52,7 +52,7 @@ class FilterPoints {
     }
   }
 
-  /// Returns whether there is no copy, so that searches do without the filter.
+  /// Returns whether no point of the tree was copied in single precision, so that searches compare in double precision only.
   [[nodiscard]] bool empty() const { return leaves_.empty(); }
   /// Returns the number of the leaf of the copy that is a node of the tree.
   [[nodiscard]] std::uint32_t leaf_of(std::uint32_t node) const { return leaf_of_[node]; }

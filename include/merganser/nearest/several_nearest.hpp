@@ -40,7 +40,8 @@ class SeveralNearest {
 
  private:
   class Sink;
-  /// Layers of cells on one axis around the nearest node of the search grid.
+  /// Cells that the search of a query point scans on one axis: those on both sides of the node (corner of cells) of the search grid
+  /// that is nearest to the point.
   struct Layers {
     int count;
     std::size_t cell[2];

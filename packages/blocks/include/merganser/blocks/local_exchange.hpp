@@ -70,7 +70,7 @@ class LocalExchange {
   [[nodiscard]] const BlockExchange& exchange() const noexcept { return exchange_; }
 
  private:
-  /// State of a moving object as one block stores it.
+  /// Copy of the state of an object that moves over blocks; every block near the object holds one.
   struct Object {
     std::vector<T> value;
     std::vector<T> change;  // since the last step

@@ -144,7 +144,7 @@ bool EqualEdges::choose_members(const Places& part, const Places& all, const Nes
 void EqualEdges::join(const Places& part, const Places& all, const NestedClusters::Cluster& cluster) {
   found_.clear();
   const bool from = choose_members(part, all, cluster);
-  move_listed_edges(from, from ? all : part, cluster.height);
+  collect_listed_edges(from, from ? all : part, cluster.height);
   if (!members_.empty()) {
     group_members();
     begin_near_members();
@@ -159,26 +159,26 @@ void EqualEdges::join(const Places& part, const Places& all, const NestedCluster
 }
 
 // Edges of mutual reachability distance that weigh the core distance of one end are those to the points within it.
-void EqualEdges::move_listed_edges(bool from, const Places& among, double height) {
+void EqualEdges::collect_listed_edges(bool from_done, const Places& among, double height) {
   const auto& sites = *points_.sites;
-  std::size_t left = 0;
+  std::size_t kept = 0;
   for (const std::uint32_t member : members_) {
     const std::uint32_t v = id(member);
     const auto list = core_distance(v) == height ? lists_->of(v) : std::span<const std::uint32_t>();
     if (list.empty()) {
-      members_[left++] = member;
+      members_[kept++] = member;
       continue;
     }
     steps_ += list.size();
     for (const std::uint32_t u : list) {
       const std::uint32_t other = position_[u];
-      if (is_done(other) == from || place_[other] < among.begin || place_[other] >= among.end) continue;
-      // Of other points than those of the lists the edge may be heavier; the tree is refused in the end if it is.
+      if (is_done(other) == from_done || place_[other] < among.begin || place_[other] >= among.end) continue;
+      // The lists may be of other points than the tree: then the edge may be heavier, and the caller refuses the tree.
       if (sites.weight(sites.compared(sites.at(v), sites.at(u))) > height) continue;
-      found_.push_back(from ? Found{height, member, other} : Found{height, other, member});
+      found_.push_back(from_done ? Found{height, member, other} : Found{height, other, member});
     }
   }
-  members_.resize(left);
+  members_.resize(kept);
 }
 
 // One edge to each point, in the order of points.

@@ -37,7 +37,7 @@ struct PublishedMachine {
   /// `budget` steps; 10 where there is none.
   [[nodiscard]] int degree_within(int budget) const;
 };
-/// Returns the seven machines of Tables II and III of [berghoff2018], by size.
+/// Returns the seven machines of Tables II and III of [berghoff2018], ascending by their number of processes.
 [[nodiscard]] std::span<const PublishedMachine> published_machines();
 inline constexpr int kFirstDegree = 2;  ///< degree of the first column of Table III
 
