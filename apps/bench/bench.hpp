@@ -45,9 +45,9 @@ void describe(BenchOptions& o, V&& option) {
   option("repeats", o.repeats, "times all of it is repeated (with --compare: 8)", at_least(1));
   option("compare", o.compare,
          "two prunings, searches, epochs or models, measured in turns in this run; reports the ratio of their times",
-         Kind{"A,B"}, Initial{"none"});
+         Kind{"A,B"}, ShownDefault{"none"});
   option("ranks", o.ranks, "numbers of ranks, one run each; threads, or started under the launcher for other models",
-         at_least(1), Initial{"1, or those of the launcher"}, own_ranks_advice("-n"), own_ranks_advice("-np"));
+         at_least(1), ShownDefault{"1, or those of the launcher"}, own_ranks_advice("-n"), own_ranks_advice("-np"));
   const CompareWords words = compare_words();
   const std::string compare = "--compare ";
   option("comm", o.comm, "communication model; auto: threads alone, the fastest under a launcher", Kind{model_names()},

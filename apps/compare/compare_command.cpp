@@ -33,8 +33,8 @@ void describe(CompareCommand& o, V&& option) {
   option.positional("BEFORE", o.before, "run record; with --run a command in quotes", Required{}, Reads{});
   option.positional("AFTER", o.after, "run record of the same command; with --run a command", Required{}, Reads{});
   option("run", o.launches, "launch both commands so many times each, in turns, and compare their records",
-         between(1, 10000), Initial{"none"});
-  option("keep", o.keep, "with --run: folder for the records", Kind{"FOLDER"}, Initial{"none are kept"});
+         between(1, 10000), ShownDefault{"none"});
+  option("keep", o.keep, "with --run: folder for the records", Kind{"FOLDER"}, ShownDefault{"none are kept"});
   option("more-before", o.more_before, "records of further launches of BEFORE", Kind{"FILE,..."}, Reads{});
   option("more-after", o.more_after, "records of further launches of AFTER", Kind{"FILE,..."}, Reads{});
   option("threshold", o.threshold, "smallest slowdown that matters, as 5% or 0.05", Kind{"SHARE"});

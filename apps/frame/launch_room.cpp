@@ -19,7 +19,7 @@ void check_processes(int ranks) {
   // A process of an MPI library, before it has any input, and the helper threads that it starts.
   constexpr double kBytes = 16 * 1048576.0;
   constexpr std::int64_t kTasks = 3;
-  const ThreadRoom room = thread_room();
+  const ThreadHeadroom room = thread_headroom();
   const auto there = static_cast<double>(available_bytes());
   const auto by_memory = there == 0 ? room.more : static_cast<std::int64_t>(there / kBytes);
   const std::int64_t most = std::max<std::int64_t>(1, std::min(room.more / kTasks, by_memory));

@@ -19,13 +19,13 @@ struct GridOptions {
 void describe(GridOptions& o, auto&& option) {
   option.section("Grid");
   option("cells", o.cells, "cells per axis", at_least(1));
-  option("nx", o.nx, "cells along x", at_least(1), Initial{"from --cells"}, NotWith{"--cells"});
-  option("ny", o.ny, "cells along y", at_least(1), Initial{"from --cells"}, NotWith{"--cells"});
-  option("nz", o.nz, "cells along z", at_least(1), Initial{"from --cells"}, NotWith{"--cells"});
+  option("nx", o.nx, "cells along x", at_least(1), ShownDefault{"from --cells"}, NotWith{"--cells"});
+  option("ny", o.ny, "cells along y", at_least(1), ShownDefault{"from --cells"}, NotWith{"--cells"});
+  option("nz", o.nz, "cells along z", at_least(1), ShownDefault{"from --cells"}, NotWith{"--cells"});
   option("spacing", o.spacing, "edge of a cell", positive(), UsedWith{"without --lx", "without --ly", "without --lz"});
-  option("lx", o.lx, "length of the domain along x", positive(), Initial{"cells times spacing"});
-  option("ly", o.ly, "length of the domain along y", positive(), Initial{"cells times spacing"});
-  option("lz", o.lz, "length of the domain along z", positive(), Initial{"cells times spacing"});
+  option("lx", o.lx, "length of the domain along x", positive(), ShownDefault{"cells times spacing"});
+  option("ly", o.ly, "length of the domain along y", positive(), ShownDefault{"cells times spacing"});
+  option("lz", o.lz, "length of the domain along z", positive(), ShownDefault{"cells times spacing"});
   option("periodic", o.periodic, "periodic axes, as letters; the others have walls");
 }
 /// Returns the grid that the grid options describe. @throws UsageError if they describe none

@@ -18,7 +18,7 @@ void describe(FiguresCommand& o, V&& option) {
   option.positional("RECORD", o.records, "records that --json wrote, of any verbs", Required{}, Reads{});
   option("output", o.output, "folder to write into", Letter{'o'}, Kind{"DIR"}, Required{});
   option("by", o.by, "draw timings as a trend over commits or times first, and the newest records in the other charts",
-         Kind{"commit|time"}, Initial{"none"});
+         Kind{"commit|time"}, ShownDefault{"none"});
 }
 
 /// Body of the command figures: starts the Python program in place of this process.

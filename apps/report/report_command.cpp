@@ -18,7 +18,7 @@ void describe(ReportCommand& o, V&& option) {
   option.positional("RECORD", o.records, "records that --json wrote, of any verbs", Required{}, Reads{});
   option("output", o.output, "page to write", Letter{'o'}, Kind{"FILE"}, Required{}, Writes{});
   option("by", o.by, "draw timings as a trend over commits or times first, and the newest records in the other charts",
-         Kind{"commit|time"}, Initial{"none"});
+         Kind{"commit|time"}, ShownDefault{"none"});
 }
 
 /// Body of the command report: starts the Python program in place of this process.

@@ -51,7 +51,7 @@ struct ControlGroups {
 /// exist: in a container the path may be that of the host, and only the root of the mounted hierarchy, the last folder
 /// returned, is there; it is the container's own group.
 /// @param root  prefix of /proc and /sys, for tests
-ControlGroups find_groups(const std::string& root, const std::string& controller) {
+ControlGroups find_control_groups(const std::string& root, const std::string& controller) {
   const std::string mounted = root + "/sys/fs/cgroup";
   ControlGroups groups;
   std::ifstream in(root + "/proc/self/cgroup");
@@ -82,8 +82,8 @@ ControlGroups find_groups(const std::string& root, const std::string& controller
 
 /// Lowers the number of threads that can still be started to another limit if that is smaller. @param more  threads that this limit
 /// still allows; negative counts as 0 @param limit  its name
-void apply_limit(ThreadRoom& room, std::int64_t more, const std::string& limit) {
-  if (more < room.more) room = {std::max<std::int64_t>(more, 0), limit};
+void apply_limit(ThreadHeadroom& headroom, std::int64_t more, const std::string& limit) {
+  if (more < headroom.more) headroom = {std::max<std::int64_t>(more, 0), limit};
 }
 
 /// Returns the number of tasks (threads) of the whole system: the second number of "3/245" in /proc/loadavg.
@@ -117,10 +117,10 @@ std::int64_t count_file_lines(const std::string& path) {
 
 /// Lowers the number of threads that can still be started to the limits that this process inherits: RLIMIT_NPROC, which does not
 /// bind root, and RLIMIT_AS, of which the stack of each thread takes a part.
-void apply_process_limits(ThreadRoom& room, const std::string& root) {
+void apply_process_limits(ThreadHeadroom& headroom, const std::string& root) {
   struct rlimit limit {};
   if (::geteuid() != 0 && ::getrlimit(RLIMIT_NPROC, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    apply_limit(room, static_cast<std::int64_t>(limit.rlim_cur) - count_user_tasks(root),
+    apply_limit(headroom, static_cast<std::int64_t>(limit.rlim_cur) - count_user_tasks(root),
                 "the user's limit (ulimit -u)");
   struct rlimit stack {};
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
@@ -128,7 +128,7 @@ void apply_process_limits(ThreadRoom& room, const std::string& root) {
   const bool known = ::getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != RLIM_INFINITY;
   const std::int64_t each = known ? static_cast<std::int64_t>(stack.rlim_cur) : kUsualStack;
   const std::int64_t used = read_number(root + "/proc/self/status", "VmSize:").value_or(0) * 1024;
-  apply_limit(room, (static_cast<std::int64_t>(limit.rlim_cur) - used) / std::max<std::int64_t>(each, 1),
+  apply_limit(headroom, (static_cast<std::int64_t>(limit.rlim_cur) - used) / std::max<std::int64_t>(each, 1),
               "address space for stacks (ulimit -v)");
 }
 
@@ -139,7 +139,7 @@ void apply_process_limits(ThreadRoom& room, const std::string& root) {
 std::int64_t available_bytes() {
   const std::string& root = detail::system_root;
   std::int64_t there = read_number(root + "/proc/meminfo", "MemAvailable:").value_or(0) * 1024;
-  const ControlGroups groups = find_groups(root, "memory");
+  const ControlGroups groups = find_control_groups(root, "memory");
   for (const auto& folder : groups.folders) {
     const auto limit = read_number(folder + (groups.unified ? "/memory.max" : "/memory.limit_in_bytes"));
     auto used = read_number(folder + (groups.unified ? "/memory.current" : "/memory.usage_in_bytes"));
@@ -164,24 +164,24 @@ std::int64_t available_bytes() {
 
 // Returns the number of threads that can still be started: the minimum of the remainders of all limits on tasks, mappings and
 // stacks.
-ThreadRoom thread_room() {
+ThreadHeadroom thread_headroom() {
   const std::string& root = detail::system_root;
-  ThreadRoom room{std::numeric_limits<std::int32_t>::max(), "no limit is known"};
-  for (const auto& folder : find_groups(root, "pids").folders) {
+  ThreadHeadroom headroom{std::numeric_limits<std::int32_t>::max(), "no limit is known"};
+  for (const auto& folder : find_control_groups(root, "pids").folders) {
     const auto most = read_number(folder + "/pids.max");
     const auto now = read_number(folder + "/pids.current");
-    if (most && now) apply_limit(room, *most - *now, "pids.max of " + folder.substr(root.size()));
+    if (most && now) apply_limit(headroom, *most - *now, "pids.max of " + folder.substr(root.size()));
   }
   const std::int64_t tasks = count_tasks(root);
   for (const char* name : {"threads-max", "pid_max"})
     if (const auto most = read_number(root + "/proc/sys/kernel/" + name))
-      apply_limit(room, *most - tasks, std::string("kernel.") + name);
+      apply_limit(headroom, *most - tasks, std::string("kernel.") + name);
   // A stack and its guard page are two mappings; some are left for the heap.
   constexpr std::int64_t kForHeap = 1024;
   if (const auto most = read_number(root + "/proc/sys/vm/max_map_count"))
-    apply_limit(room, (*most - count_file_lines(root + "/proc/self/maps") - kForHeap) / 2, "vm.max_map_count");
-  apply_process_limits(room, root);
-  return room;
+    apply_limit(headroom, (*most - count_file_lines(root + "/proc/self/maps") - kForHeap) / 2, "vm.max_map_count");
+  apply_process_limits(headroom, root);
+  return headroom;
 }
 
 // Returns the free space for a file. One that does not exist yet would be created on the file system of its folder.

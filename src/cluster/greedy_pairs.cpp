@@ -296,14 +296,14 @@ void GreedyPairs::pair(std::uint32_t link) {
 }
 
 /// Drops a link because one of its ends on this rank is in another pair.
-void GreedyPairs::drop(std::uint32_t i, std::uint32_t by) {
+void GreedyPairs::drop(std::uint32_t i, std::uint32_t cause) {
   Link& link = links_[i];
   if ((link.state & kDropped) != 0) return;
   link.state |= kDropped;
   if (link.other == links::kNone) {
     send(link, false);
   } else {
-    waiting_.push_back(link.vertex == by ? link.other : link.vertex);
+    waiting_.push_back(link.vertex == cause ? link.other : link.vertex);
   }
 }
 

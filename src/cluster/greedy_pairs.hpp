@@ -68,7 +68,7 @@ class GreedyPairs {
   void exchange();
   void propose(std::uint32_t vertex);
   void pair(std::uint32_t link);
-  void drop(std::uint32_t link, std::uint32_t by);
+  void drop(std::uint32_t link, std::uint32_t cause);
   void send(Link& link, bool proposed);
   void receive(std::uint32_t link, bool proposed);
   void work_off();

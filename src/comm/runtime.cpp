@@ -67,7 +67,7 @@ void check_thread_ranks(int ranks) {
   // Per rank: stack and kernel memory of a thread, its transport and its part of the heap. Per pair: an entry of a gather.
   constexpr double kBytesPerRank = 48 * 1024;
   constexpr double kBytesPerPair = 64;
-  const ThreadRoom room = thread_room();
+  const ThreadHeadroom room = thread_headroom();
   const auto there = static_cast<double>(available_bytes());
   // The largest P with P (a + b P) <= available memory; without a known amount any 32-bit number is allowed.
   const double fit = there == 0

@@ -12,9 +12,9 @@
 namespace merganser {
 namespace {
 
-constexpr double kEnoughFreedom = 8;    // degrees of freedom of five launches a side; with fewer, scatter is assumed
-constexpr double kMinDeviation = 0.01;  // lower bound of the relative scatter between launches
-constexpr double kTrim = 0.15;          // share of timings left out at each end of a trimmed mean
+constexpr double kEnoughDegrees = 8;  // degrees of freedom of five launches a side; with fewer, scatter is assumed
+constexpr double kMinScatter = 0.01;  // lower bound of the relative scatter between launches
+constexpr double kTrim = 0.15;        // share of timings left out at each end of a trimmed mean
 constexpr double kWinsor = 3.7;  // limit of outliers in median absolute deviations: 2.5 standard deviations if normal
 constexpr double kMedianLoss = 1.57;  // variance of a median over that of a mean, for normal samples: pi / 2
 constexpr double kPower = 0.95;       // of the test for the smallest detectable slowdown
@@ -45,10 +45,10 @@ struct Suite {
 
 /// Estimated change of some timings of a suite: difference of the logarithms of times, with its noise; estimate() fills it.
 struct Estimate {
-  double difference = 0;            // new minus old
-  double deviation = 0;             // standard error of the difference
-  double freedom = kEnoughFreedom;  // degrees of freedom of the standard error
-  bool assumed = false;             // part of the scatter between launches was assumed, for want of launches
+  double difference = 0;                       // new minus old
+  double standard_error = 0;                   // standard error of the difference
+  double degrees_of_freedom = kEnoughDegrees;  // degrees of freedom of the standard error
+  bool assumed = false;                        // part of the scatter between launches was assumed, for want of launches
 };
 
 /// Returns the mean of values without the share kTrim of them at each end; 0 without values.
@@ -120,7 +120,7 @@ LogTimes log_medians(const Launches& launches) {
 /// Estimates the variance of the median of a launch from the scatter of its rounds, pooled over all launches; assumes single_floor
 /// if no launch has two rounds.
 double variance_within(const TimedPair& p, const CompareOptions& o) {
-  double sum = 0, freedom = 0, inverse = 0, launches = 0;
+  double sum = 0, degrees_of_freedom = 0, inverse = 0, launches = 0;
   for (const auto* side : {&p.before, &p.after})
     for (const auto& launch : *side) {
       if (launch.empty()) continue;
@@ -129,11 +129,11 @@ double variance_within(const TimedPair& p, const CompareOptions& o) {
       const auto n = static_cast<double>(rounds.size());
       // Outliers of single rounds, such as interrupts, must not widen the noise of all.
       sum += sum_of_squares(winsorised(std::move(rounds)));
-      freedom += n - 1;
+      degrees_of_freedom += n - 1;
       inverse += (n > 2 ? kMedianLoss : 1) / n;
       launches += 1;
     }
-  return freedom > 0 ? sum / freedom * inverse / launches : o.single_floor * o.single_floor;
+  return degrees_of_freedom > 0 ? sum / degrees_of_freedom * inverse / launches : o.single_floor * o.single_floor;
 }
 
 /// Makes the suite of the pairs of times: families, medians of launches, and the noise within launches.
@@ -151,8 +151,8 @@ Suite make_suite(std::span<const TimedPair> pairs, const CompareOptions& o) {
 
 /// Scatter between the launches of one side, as scatter() estimates it: a sum of squares with its degrees of freedom.
 struct Scatter {
-  double squares = 0;  // sum of the squared deviations from the mean, of logarithms of times
-  double freedom = 0;  // launches less one; 0: no timing has two launches
+  double squares = 0;             // sum of the squared deviations from the mean, of logarithms of times
+  double degrees_of_freedom = 0;  // launches less one; 0: no timing has two launches
 };
 
 /// Estimates the scatter between launches of one side: launch by launch the trimmed mean, over timings, of the deviation of each
@@ -185,22 +185,22 @@ Estimate estimate(const Suite& s, const Members& members, std::size_t families, 
     inverse += (1 / static_cast<double>(t.before.size()) + 1 / static_cast<double>(t.after.size())) / n;
   }
   const Scatter before = scatter(s, members, &Timing::before), after = scatter(s, members, &Timing::after);
-  const double known = before.freedom + after.freedom;
+  const double known = before.degrees_of_freedom + after.degrees_of_freedom;
   const double own = known > 0 ? (before.squares + after.squares) / known : 0;
   Estimate e;
   e.difference = trimmed_mean(std::move(differences));
-  e.assumed = known < kEnoughFreedom;
-  e.freedom = std::max(known, kEnoughFreedom);
+  e.assumed = known < kEnoughDegrees;
+  e.degrees_of_freedom = std::max(known, kEnoughDegrees);
   // Effects on all timings, on each family and on each timing have equal variances; those of families and timings average out.
   const double parts = 1 + 1 / static_cast<double>(families) + 1 / n;
   double variance = own;
   if (e.assumed) {
     // Weighted by degrees of freedom, but never below the scatter that was observed.
     const double floor = o.launch_floor * o.launch_floor * parts + within;
-    variance = std::max(own, (own * known + floor * (kEnoughFreedom - known)) / kEnoughFreedom);
+    variance = std::max(own, (own * known + floor * (kEnoughDegrees - known)) / kEnoughDegrees);
   }
-  e.deviation = std::sqrt(std::max(variance, kMinDeviation * kMinDeviation) * inverse +
-                          o.between_sides * o.between_sides * parts);
+  e.standard_error =
+      std::sqrt(std::max(variance, kMinScatter * kMinScatter) * inverse + o.between_sides * o.between_sides * parts);
   return e;
 }
 
@@ -221,12 +221,12 @@ Change make_change(std::string name, std::size_t timings, const Estimate& e, dou
   c.name = std::move(name);
   c.timings = timings;
   c.ratio = to_ratio(e.difference);
-  const double half = student_quantile(0.025, e.freedom) * e.deviation;
+  const double half = student_quantile(0.025, e.degrees_of_freedom) * e.standard_error;
   c.low = to_ratio(e.difference - half);
   c.high = to_ratio(e.difference + half);
-  c.p = std::min(1.0, student_tail(std::fabs(e.difference) / e.deviation, e.freedom) / share);
-  const double needed = student_quantile(share * o.false_alarms, e.freedom) * e.deviation;
-  const double reach = student_quantile(1 - kPower, e.freedom) * e.deviation;
+  c.p = std::min(1.0, student_tail(std::fabs(e.difference) / e.standard_error, e.degrees_of_freedom) / share);
+  const double needed = student_quantile(share * o.false_alarms, e.degrees_of_freedom) * e.standard_error;
+  const double reach = student_quantile(1 - kPower, e.degrees_of_freedom) * e.standard_error;
   // The estimate of a slowdown of this size exceeds both the limit of significance and the threshold with probability kPower.
   c.detectable = to_ratio(std::max(needed, std::log1p(o.threshold)) + reach) - 1;
   c.verdict = classify(c.p, c.ratio, o);

@@ -18,8 +18,8 @@ constexpr std::int64_t kMiB = 1 << 20;
 
 TEST(Resources, this_system_tells_them) {
   EXPECT_GT(available_bytes(), 0);
-  EXPECT_GT(thread_room().more, 0);
-  EXPECT_FALSE(thread_room().limit.empty());
+  EXPECT_GT(thread_headroom().more, 0);
+  EXPECT_FALSE(thread_headroom().limit.empty());
   EXPECT_GT(free_disk_bytes("/tmp/a file that is not there"), 0);
   EXPECT_EQ(free_disk_bytes("/nowhere/at/all"), 0);
 }
@@ -71,24 +71,24 @@ TEST(Resources, the_older_containers_count_too) {
   EXPECT_EQ(available_bytes(), 200 * kMiB);
   system.write("/sys/fs/cgroup/pids/x/pids.max", "50");
   system.write("/sys/fs/cgroup/pids/x/pids.current", "20");
-  EXPECT_EQ(thread_room().more, 30);
+  EXPECT_EQ(thread_headroom().more, 30);
 }
 
 TEST(Resources, threads_are_what_the_least_limit_leaves_and_it_is_named) {
   const System system;
   system.write("/proc/loadavg", "0.1 0.2 0.3 2/400 777\n");
   system.write("/proc/sys/kernel/threads-max", "5400");
-  EXPECT_EQ(thread_room().more, 5000);
-  EXPECT_EQ(thread_room().limit, "kernel.threads-max");
+  EXPECT_EQ(thread_headroom().more, 5000);
+  EXPECT_EQ(thread_headroom().limit, "kernel.threads-max");
   system.write("/proc/sys/vm/max_map_count", "3027");
   system.write("/proc/self/maps", "a\nb\nc\n");
-  EXPECT_EQ(thread_room().more, 1000);
-  EXPECT_EQ(thread_room().limit, "vm.max_map_count");
+  EXPECT_EQ(thread_headroom().more, 1000);
+  EXPECT_EQ(thread_headroom().limit, "vm.max_map_count");
   system.write("/proc/self/cgroup", "0::/job\n");
   system.write("/sys/fs/cgroup/job/pids.max", "10");
   system.write("/sys/fs/cgroup/job/pids.current", "12");
-  EXPECT_EQ(thread_room().more, 0) << "more than allowed are there already";
-  EXPECT_EQ(thread_room().limit, "pids.max of /sys/fs/cgroup/job");
+  EXPECT_EQ(thread_headroom().more, 0) << "more than allowed are there already";
+  EXPECT_EQ(thread_headroom().limit, "pids.max of /sys/fs/cgroup/job");
 }
 
 TEST(Text, sizes_beyond_all_units_stay_readable) {

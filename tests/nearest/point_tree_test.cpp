@@ -86,10 +86,10 @@ void expect_folds() {
     for (const auto& f : tree.folds()) ASSERT_TRUE(found.emplace(f.low, f.high).second);
     EXPECT_EQ(found, folds);
     std::set<std::uint64_t> folded;
-    for (const auto v : tree.folded()) folded.insert(tree.id(v));
+    for (const auto v : tree.representatives()) folded.insert(tree.id(v));
     EXPECT_EQ(folded, standing);
-    EXPECT_TRUE(std::is_sorted(tree.folded().begin(), tree.folded().end()));
-    EXPECT_EQ(folded.size(), tree.folded().size());
+    EXPECT_TRUE(std::is_sorted(tree.representatives().begin(), tree.representatives().end()));
+    EXPECT_EQ(folded.size(), tree.representatives().size());
   });
 }
 

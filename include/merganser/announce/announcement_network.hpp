@@ -66,7 +66,7 @@ struct AnnouncementOptions {
   std::size_t max_step_bytes = std::size_t{1} << 24;  ///< greatest sum of payloads of a rank between two steps
 };
 
-/// Counters of announcements, messages and stored bytes of an AnnouncementNetwork on this rank.
+/// Counters of an AnnouncementNetwork on this rank since it was made: announcements, messages, and the bytes it stores now.
 struct AnnouncementStatistics {
   std::int64_t steps = 0;       ///< steps made
   std::int64_t announced = 0;   ///< announcements made on this rank

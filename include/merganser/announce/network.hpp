@@ -28,7 +28,7 @@ class Network {
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
   /// Describes the network for reports and error messages, by name and parameters: "manhattan 4x4x4".
   [[nodiscard]] virtual std::string describe() const = 0;
-  /// Returns the number of vertices of the overlay network, one per rank.
+  /// Returns the number of vertices of the network: the number of ranks.
   [[nodiscard]] int vertices() const noexcept { return vertices_; }
   /// Returns a bound on the out-degree and on the in-degree of every vertex of the network. Local, the same on all ranks.
   [[nodiscard]] int degree() const noexcept { return degree_; }

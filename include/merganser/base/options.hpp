@@ -93,8 +93,9 @@ struct Letter {
 struct Kind {
   std::string kind;  ///< metavariable of the option's value, "N"
 };
-/// Modifier of a command line option: replaces the default that --help shows, for values that stand for something else.
-struct Initial {
+/// Modifier of a command line option: text that --help shows as its default, where the default value stands for another one (0: automatic).
+/// Does not change the value.
+struct ShownDefault {
   std::string text;  ///< default that --help shows in brackets
 };
 /// Modifier of a command line option: leaves it out of --help.
@@ -256,7 +257,7 @@ class OptionTable : Pinned {
   void section(std::string title) { section_ = std::move(title); }
 
   /// Adds an option --NAME that is bound to `v`.
-  /// @param extra  modifiers: Check, Letter, Kind, Initial, Hidden, Required, Reads, Writes, UsedWith, NotWith, FromInput, Instead,
+  /// @param extra  modifiers: Check, Letter, Kind, ShownDefault, Hidden, Required, Reads, Writes, UsedWith, NotWith, FromInput, Instead,
   /// Words, Proposes
   template <class T, class... Extra>
   void operator()(std::string name, T& v, std::string help, Extra&&... extra) {
@@ -265,7 +266,7 @@ class OptionTable : Pinned {
     set_initial(o);
   }
   /// Adds an option --NAME of an enumeration, whose values are given by the names in `choices`.
-  /// @param extra  modifiers: Letter, Kind, Initial, Hidden, Required, UsedWith, NotWith, Instead
+  /// @param extra  modifiers: Letter, Kind, ShownDefault, Hidden, Required, UsedWith, NotWith, Instead
   template <class E, class... Extra>
   requires std::is_enum_v<E>
   void operator()(std::string name, E& v, std::string help, Choices<E> choices, Extra&&... extra) {
@@ -366,7 +367,7 @@ class OptionTable : Pinned {
   }
   static void apply(Option& o, const void*, Letter letter) { o.letter = letter.letter; }
   static void apply(Option& o, const void*, Kind kind) { o.kind = std::move(kind.kind); }
-  static void apply(Option& o, const void*, Initial initial) { o.initial = std::move(initial.text); }
+  static void apply(Option& o, const void*, ShownDefault initial) { o.initial = std::move(initial.text); }
   static void apply(Option& o, const void*, Hidden) { o.hidden = true; }
   static void apply(Option& o, const void*, Rest) { o.rest = true; }
   static void apply(Option& o, const void*, Proposes known) { o.words = std::move(known.words); }

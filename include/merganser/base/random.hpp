@@ -35,8 +35,8 @@ namespace merganser {
 class Random {
  public:
   /// Starts at the beginning of the pseudo-random sequence of (seed, stream, index). O(1).
-  /// @param seed    seed of the configuration
-  /// @param stream  purpose, or the number of an object
+  /// @param seed    seed that the user of a program chooses
+  /// @param stream  number of the use of random numbers within the program, or of the object for which they are drawn
   /// @param index   sub-sequence within the stream
   Random(std::uint64_t seed, std::uint64_t stream, std::uint32_t index)
       : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},

@@ -20,7 +20,7 @@ class RankGrid {
   [[nodiscard]] int columns() const noexcept { return columns_; }
   /// Returns the number of rows of the routing grid, including a last one that may be shorter.
   [[nodiscard]] int rows() const noexcept { return (ranks_ + columns_ - 1) / columns_; }
-  /// Returns the row of a rank in the routing grid, 0 to rows() - 1.
+  /// Returns the row of a rank in the grid of ranks over which messages are routed, 0 to rows() - 1.
   [[nodiscard]] int row(int rank) const noexcept { return rank / columns_; }
   /// Returns the column of a rank in the routing grid, 0 to columns() - 1.
   [[nodiscard]] int column(int rank) const noexcept { return rank % columns_; }
@@ -56,7 +56,7 @@ class RoutedMailbox final : public Mailbox {
   /// @param max_piece_bytes  largest piece of a message behind one heading, 1 to kMaxPieceBytes; the same on every rank
   explicit RoutedMailbox(Transport& transport, std::uint32_t max_piece_bytes = kMaxPieceBytes);
 
-  /// Returns the complete graph without self-arcs as `rank` holds it: arc i leads to and comes from rank
+  /// Returns the arcs of `rank` in the complete graph without self-loops: the i-th out-neighbour and the i-th in-neighbour are both rank
   /// (rank + i + 1) modulo `ranks`. Local.
   [[nodiscard]] static Graph complete(int rank, int ranks);
 

@@ -117,7 +117,7 @@ class CellList {
   /// Returns the first vertex of a half-cell: small parcels of cell c are the vertices start(2c) .. start(2c+1) - 1,
   /// the others start(2c+1) .. start(2c+2) - 1.
   [[nodiscard]] std::uint32_t start(std::size_t half_cell) const { return start_[half_cell]; }
-  /// Returns the part of the domain, this rank's block, that was given to the constructor.
+  /// Returns this rank's block of the domain, as it was given to the constructor.
   [[nodiscard]] const Region& region() const noexcept { return region_; }
 
   /// Returns the name of the vector instructions that search_exact uses on this CPU, as "AVX3".

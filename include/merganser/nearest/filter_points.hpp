@@ -56,7 +56,7 @@ class FilterPoints {
   [[nodiscard]] bool empty() const { return leaves_.empty(); }
   /// Returns the number of the leaf of the copy that is a node of the tree.
   [[nodiscard]] std::uint32_t leaf_of(std::uint32_t node) const { return leaf_of_[node]; }
-  /// Returns the number of axes that are compared.
+  /// Returns the number of axes of the points.
   [[nodiscard]] int axes() const { return axes_; }
   /// Returns the power of two by which coordinates are multiplied.
   [[nodiscard]] double scale() const { return scale_; }

@@ -109,10 +109,10 @@ class PointTree {
   [[nodiscard]] const double* axis(std::size_t a) const { return axes_[a].data(); }
   /// Returns the distance of points a and b of the tree, as compared.
   [[nodiscard]] double distance2(std::uint32_t a, std::uint32_t b) const { return metric_.distance2(at(a), at(b)); }
-  /// Returns the edges of weight 0 from folded points to the points that represent them.
+  /// Returns the edges of weight 0 between the points that are left out of the tree (folded) and the equal points that represent them.
   [[nodiscard]] const std::vector<Fold>& folds() const { return folds_; }
-  /// Returns the points of the tree that represent folded ones, ascending.
-  [[nodiscard]] const std::vector<std::uint32_t>& folded() const { return folded_; }
+  /// Returns the points of the tree that represent equal points left out of it, ascending.
+  [[nodiscard]] const std::vector<std::uint32_t>& representatives() const { return folded_; }
   /// Returns the bounding box of all points of this rank's tree.
   [[nodiscard]] const Bounds<D>& bounds() const { return bounds_; }
   /// Returns whether the points of other nodes than `node` and those below it are all farther than `d2`, as compared, from every place in

@@ -42,7 +42,8 @@ struct Member {
 /// id) and the merged volume, and writes them to `out`.
 using MergeCallback = std::function<void(std::span<const Member>, double volume, double* out)>;
 
-/// Rules by which parcels of one schema merge in one box. Refers to the schema, which must outlive it.
+/// Rules that determine the attributes of a merged parcel from those of its members: one for each attribute of a schema, and the
+/// domain, which may be periodic. Refers to the schema, which must outlive the rules.
 struct MergeRules {
   /// Makes the rules by which parcels of a schema merge in a box, without callbacks.
   MergeRules(const Schema& schema, const Box& box) : schema(&schema), box(box) {}

@@ -84,7 +84,7 @@ class Histogram {
     std::uint64_t max = 0;              ///< max() of the histogram, in nanoseconds
     double sum = 0;                     ///< sum() of the histogram, in nanoseconds
   };
-  /// Makes the histogram with the given contents; the inverse of reading first(), counts(), min(), max() and sum().
+  /// Makes the histogram with the given contents, as first(), counts(), min(), max() and sum() of another one returned them.
   /// @throws InputError if a bucket number is out of range, or minimum and maximum are not in the first and the last bucket
   [[nodiscard]] static Histogram from_parts(const Parts& parts);
 

@@ -128,17 +128,17 @@ def _advice(records: list[Record]) -> list[Chart]:
                   SECTION)]
 
 
-def _tail(records: list[Record]) -> list[Chart]:
+def _interference(records: list[Record]) -> list[Chart]:
     rows: Rows = []
     for record in records:
         for cell in objects(record.get("tail", "cells")):
-            for what in ("p50", "p99"):
-                values = [number(dig(cell, what, key)) for key in ("ratio_low", "ratio", "ratio_high")]
+            for percentile in ("p50", "p99"):
+                values = [number(dig(cell, percentile, key)) for key in ("ratio_low", "ratio", "ratio_high")]
                 if None not in values and min(values) > 0:
-                    rows.append({"what": f"{cell.get('graph')}, {cell.get('kernel')}, {text_of(cell.get('size'))} bytes", "of": what,
+                    rows.append({"what": f"{cell.get('graph')}, {cell.get('kernel')}, {text_of(cell.get('size'))} bytes", "of": percentile,
                                  "low": values[0], "ratio": values[1], "high": values[2], "record": record.label})
-    columns = {"what": "victims", "of": "of", "ratio": "loaded / idle", "low": "lower end", "high": "upper end", "record": "record"}
-    return [Chart("Inflation by the traffic of other ranks", "Time of an exchange while other ranks exchange without pause, "
+    columns = {"what": "victims", "of": "percentile", "ratio": "loaded / idle", "low": "lower end", "high": "upper end", "record": "record"}
+    return [Chart("Slowdown by the traffic of other ranks", "Time of an exchange while other ranks exchange without pause, "
                                                              "divided by "
                   "that while they sleep, with a bootstrap interval over rounds.", rows, columns,
                   intervals(rows, columns, "what", Axis("ratio", "loaded / idle", True), "low", "high", "of", 1.0),
@@ -252,6 +252,6 @@ def _circle(ranks: int, rows: Rows) -> Any:
 def charts(records: list[Record]) -> list[Chart]:
     """Returns the charts of all records with exchanges on process graphs or traffic in them."""
     found = cells(records)
-    made = _advice(records) + _sizes(found) + _ranks(found) + _tail(records)
+    made = _advice(records) + _sizes(found) + _ranks(found) + _interference(records)
     with_traffic = [chart for record in records for chart in _traffic(record)]
     return made + with_traffic[:8] + _graphs(records) + _published(records)

@@ -35,9 +35,9 @@ void describe(AnnounceDemo& a, V&& option) {
   option("picture", o.picture, "picture of the end to write (.svg .png .pdf; - for SVG on standard output)",
          Kind{"FILE"}, Writes{});
   option.section("Simulation");
-  option("steps", o.steps, "time steps", at_least(1), Initial{"400; potts: 80"});
-  option("blocks", a.blocks, "blocks along x and y", Initial{"16,8; potts: 5,3"}, at_least(1));
-  option("edge", a.edge, "cells along a block", Initial{"16; potts: 24"}, at_least(1));
+  option("steps", o.steps, "time steps", at_least(1), ShownDefault{"400; potts: 80"});
+  option("blocks", a.blocks, "blocks along x and y", ShownDefault{"16,8; potts: 5,3"}, at_least(1));
+  option("edge", a.edge, "cells along a block", ShownDefault{"16; potts: 24"}, at_least(1));
   option("check", o.check,
          "compare with a run on all cells (droplet), a recount of all sites (potts) after every step");
   option("disturb", o.disturb, "step after which a cell is changed behind the back", at_least(0), Hidden{});

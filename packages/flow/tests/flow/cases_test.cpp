@@ -1,4 +1,4 @@
-/// Initial conditions of the flow: eight parcels per cell, independent of the decomposition.
+/// ShownDefault conditions of the flow: eight parcels per cell, independent of the decomposition.
 #include "merganser/flow/cases.hpp"
 
 #include <gtest/gtest.h>

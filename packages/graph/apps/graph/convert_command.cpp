@@ -35,7 +35,7 @@ void describe(GraphConvertOptions& o, auto&& option) {
   describe_graph_options(o.input, option);
   option.section("Output");
   option("to", o.to, "format of OUT: edge-list, matrix-market, metis, dimacs, parhip, binary", Kind{"NAME"},
-         Initial{"by its extension"}, UsedWith{"OUT", "--gen"},
+         ShownDefault{"by its extension"}, UsedWith{"OUT", "--gen"},
          Proposes{{"edge-list", "matrix-market", "metis", "dimacs", "parhip", "binary"}});
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   describe(o.ranks, option);

@@ -32,7 +32,7 @@ void describe_graph_options(GraphInput& o, V&& option) {
          "make a graph: rmat:N:DEG, rgg2d:N:DEG, rgg3d:N:DEG, gnm:N:DEG, ba:N:DEG with 2^N vertices and DEG 2^N edges; "
          "grid:AxB[xC][:periodic], path:V, star:V, complete:V",
          Kind{"NAME"});
-  option("format", o.format, "format of GRAPH", Kind{graph_format_names()}, Initial{"what the file shows"},
+  option("format", o.format, "format of GRAPH", Kind{graph_format_names()}, ShownDefault{"what the file shows"},
          NotWith{"--gen"});
   option("names", o.names,
          "vertices of GRAPH are named by text, in edge lists in place of ids, numbered in the order of the first "
@@ -41,7 +41,7 @@ void describe_graph_options(GraphInput& o, V&& option) {
          NotWith{"--gen"});
   option("weights", o.weights,
          "made weights: uniform, uniform:LIMIT (1 to LIMIT), signed, float32, float64, unit, euclidean (rgg only)",
-         Kind{"NAME"}, Initial{"those of the file, else uniform"});
+         Kind{"NAME"}, ShownDefault{"those of the file, else uniform"});
   option("seed", o.seed, "of made graphs and weights");
   describe(o.limits, option);
 }

@@ -62,7 +62,7 @@ void describe(LinkageCommand& o, auto&& option) {
   option(
       "min-samples", o.min_samples,
       "of points: mutual reachability with the distance to the N-th nearest point, itself counted; 1: plain distances",
-      between(1, 1 << 20), Initial{"1, with --method hdbscan as min-cluster-size"}, UsedWith{"--points"});
+      between(1, 1 << 20), ShownDefault{"1, with --method hdbscan as min-cluster-size"}, UsedWith{"--points"});
   option("alpha", o.alpha, "of points: distances are divided by it where they are compared with core distances",
          between(0.001, 1000.0), UsedWith{"--points"});
   option("most-distances", o.most_distances,
@@ -71,10 +71,10 @@ void describe(LinkageCommand& o, auto&& option) {
   option.section("Clusters");
   option("method", o.method, "single linkage, or clusters of any density",
          Choices<Method>{{{"single", Method::single}, {"hdbscan", Method::hdbscan}}});
-  option("height", o.height, "of single: clusters are what edges up to this weight connect", Initial{"none"},
+  option("height", o.height, "of single: clusters are what edges up to this weight connect", ShownDefault{"none"},
          UsedWith{"--method single"}, NotWith{"--clusters"});
   option("clusters", o.clusters, "of single: at most K clusters; merges of one height are made together", at_least(1),
-         Kind{"K"}, Initial{"none"}, UsedWith{"--method single"});
+         Kind{"K"}, ShownDefault{"none"}, UsedWith{"--method single"});
   option("break-ties", o.break_ties, "with --clusters: exactly K, merges of one height in the order of vertices",
          UsedWith{"--clusters"});
   option("join", o.join, "of single: join the components of a graph at infinite height, for n - 1 merges in all",

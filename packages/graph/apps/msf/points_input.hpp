@@ -42,9 +42,9 @@ void describe(PointsOptions& o, V&& option) {
          UsedWith{"--metric great-circle"});
   option("periodic", o.periodic, "periodic axes, as letters", UsedWith{"--points"});
   option("periodic-axes", o.periodic_axes, "the same by number from 0, for points of more than three dimensions",
-         Kind{"A,B,...|all"}, Initial{"none"}, UsedWith{"--points"});
+         Kind{"A,B,...|all"}, ShownDefault{"none"}, UsedWith{"--points"});
   option("extent", o.extent, "length of the periodic box, one number or one per axis, from 0", Kind{"L|LX,LY,..."},
-         Initial{"that of made points; needed for a file"}, UsedWith{"--periodic", "--periodic-axes"});
+         ShownDefault{"that of made points; needed for a file"}, UsedWith{"--periodic", "--periodic-axes"});
 }
 
 /// Logs the predicted cost of comparing all pairs of points, as a warning if it takes more than 10 s.

@@ -47,18 +47,18 @@ void describe(MsfBenchOptions& o, auto&& option) {
   option.section("What is measured");
   option("quick", o.quick, "small graphs, few ranks and repeats: about a minute");
   option("only", o.only, "tables and figures: T1 to T9, F3 to F16", Words{experiment_names()}, Kind{"LIST"},
-         Initial{"all"});
+         ShownDefault{"all"});
   option("graphs", o.graphs, "files of graphs, in any format of msf (of a BVGraph the name without extension)",
-         Kind{"FILE,FILE,..."}, Initial{"none"}, Reads{});
+         Kind{"FILE,FILE,..."}, ShownDefault{"none"}, Reads{});
   option("gen", o.gen, "graphs to make, as of msf --gen; the first two are also those of the memory configurations",
-         Kind{"NAME,NAME,..."}, Initial{"six of 2^18 vertices; --quick: of 2^13"});
+         Kind{"NAME,NAME,..."}, ShownDefault{"six of 2^18 vertices; --quick: of 2^13"});
   option("ranks", o.ranks, "numbers of ranks, a launch each", at_least(1), Instead{"-n", "allowed: --ranks {value}"},
-         Initial{"1,2,4,8 and up to 64 where there are cores; --quick: 1,2,4"});
+         ShownDefault{"1,2,4,8 and up to 64 where there are cores; --quick: 1,2,4"});
   option("models", o.models, "communication models", Kind{"LIST"},
-         Initial{"all that the launcher starts; threads without one"}, known_models({}));
+         ShownDefault{"all that the launcher starts; threads without one"}, known_models({}));
   option("heaps", o.heaps, "MiB of symmetric heap per rank that are tried", at_least(1), Kind{"N,N,..."},
-         Initial{"2,4,16,64,256; --quick: 2,4,64"});
-  option("repeats", o.repeats, "runs of each case", at_least(0), Initial{"15; --quick: 3"});
+         ShownDefault{"2,4,16,64,256; --quick: 2,4,64"});
+  option("repeats", o.repeats, "runs of each case", at_least(0), ShownDefault{"15; --quick: 3"});
   option("timeout", o.timeout, "seconds that a launch may take", positive());
   option.section("Output");
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});

@@ -51,14 +51,14 @@ void describe(TopoAdviseCommand& o, V&& option) {
   option("record", o.records, "records of topo bench: predict from them instead of measuring", Kind{"FILE,..."},
          Reads{}, NotWith{"--evaluate"});
   option("sizes", o.bench.sizes, "bytes along an arc: weights (those of the graph) or numbers", Kind{"LIST"},
-         Initial{"weights, or 8,1024,65536 where the graph has none"}, NotWith{"--evaluate"});
+         ShownDefault{"weights, or 8,1024,65536 where the graph has none"}, NotWith{"--evaluate"});
   option("models", o.bench.models,
          "communication models to choose from: all, or some of p2p, neighborhood, rma, shmem, threads", Kind{"LIST"},
-         Initial{"those of processes; threads where there are no others"}, known_models());
+         ShownDefault{"those of processes; threads where there are no others"}, known_models());
   option("class", o.completion, "completion class that is shown first: what must be true when an exchange returns",
          Words{{kernels::kCompletionNames.begin(), kernels::kCompletionNames.end()}}, NotWith{"--evaluate"});
   option("max-ranks", o.max_ranks, "most ranks that are started to measure", at_least(1),
-         Initial{"2 for each core, 8 at least"}, NotWith{"--record", "--evaluate"});
+         ShownDefault{"2 for each core, 8 at least"}, NotWith{"--record", "--evaluate"});
   option("time", o.bench.time, "seconds of measuring, for each size",
          Check{"above 0, up to 1e9", [](double x) { return x > 0 && x <= 1e9; }}, NotWith{"--record", "--evaluate"});
   option("launches", o.bench.launches, "times the job is started to measure", at_least(1),

@@ -66,7 +66,7 @@ struct TopoBenchOptions {
 template <class V>
 void describe_exchanges(TopoBenchOptions& o, V&& option, const char* sizes, const auto&... initial) {
   option("models", o.models, "communication models: all, or some of p2p, neighborhood, rma, shmem, threads",
-         Kind{"LIST"}, Initial{"all that the launcher starts; threads without one"}, known_models());
+         Kind{"LIST"}, ShownDefault{"all that the launcher starts; threads without one"}, known_models());
   option("kernels", o.kernels, "kernels: default, all, or names", Kind{"LIST"}, known_kernels());
   option("sizes", o.sizes, sizes, Kind{"N,N,..."}, initial...);
 }
@@ -81,11 +81,11 @@ void describe_measuring(TopoBenchOptions& o, V&& option, const char* time) {
       sync_choices());
   option("buffers", o.buffers, "caches before an iteration: warm, rotate (sets of buffers take turns), flush",
          buffer_choices());
-  option("time", o.time, "seconds per launch, all told", at_least(0), Initial{time});
+  option("time", o.time, "seconds per launch, all told", at_least(0), ShownDefault{time});
   option("width", o.width, "percent: cells whose interval of the median is this narrow make room for others",
          positive());
   option("seed", o.seed, "of random graphs and of the order of rounds");
-  option("memory", o.memory_mib, "MiB of buffers on a rank", at_least(0), Initial{"half of what is free"});
+  option("memory", o.memory_mib, "MiB of buffers on a rank", at_least(0), ShownDefault{"half of what is free"});
   option("watchdog", o.watchdog, "seconds without an iteration after which the job is ended, told why; 0: never",
          watchdog_seconds());
   describe(o.limits, option);
@@ -107,7 +107,7 @@ void describe(TopoBenchOptions& o, V&& option) {
   option("graph", o.graphs, "process graphs: kinds of topo gen, like rgg:5, or files", Kind{"LIST"}, Reads{},
          known_process_graphs());
   describe_exchanges(o, option, "bytes along an arc: numbers, or weights (those of the graph), or weights*X");
-  option("ranks", o.ranks, "ranks to start; under a launcher: a check of its number", at_least(0), Initial{"4"},
+  option("ranks", o.ranks, "ranks to start; under a launcher: a check of its number", at_least(0), ShownDefault{"4"},
          own_ranks_advice("-n"), own_ranks_advice("-np"));
   option.section("How");
   option("launches", o.launches, "times the job is started, without a launcher", at_least(1));

@@ -29,12 +29,12 @@ void describe(TopoConvertOptions& o, V&& option) {
                     Instead{"-o", "{command} takes the file to write as its last argument: {value}"},
                     Instead{"--output", "{command} takes the file to write as its last argument: {value}"});
   option.section("Formats: binary, adjacency, pairs, matrix-market, metis");
-  option("from", o.from, "format of IN", Kind{"NAME"}, Initial{"what IN holds"}, known_process_formats());
-  option("format", o.format, "format of OUT", Kind{"NAME"}, Initial{"by the extension of OUT"}, UsedWith{"OUT"},
+  option("from", o.from, "format of IN", Kind{"NAME"}, ShownDefault{"what IN holds"}, known_process_formats());
+  option("format", o.format, "format of OUT", Kind{"NAME"}, ShownDefault{"by the extension of OUT"}, UsedWith{"OUT"},
          known_process_formats());
   option.section("Graph");
   option("ranks", o.ranks, "make it coarser: so many blocks of consecutive ranks, weights added", at_least(1),
-         Initial{"as in IN"});
+         ShownDefault{"as in IN"});
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 

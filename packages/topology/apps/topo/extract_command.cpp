@@ -47,7 +47,7 @@ void describe(TopoExtractOptions& o, V&& option) {
   option("from", o.from, "run record, file of topo extract, folder or parts of a trace, files of Open MPI's monitoring",
          Kind{"FILES"}, Reads{});
   option("ranks", o.ranks, "processes of PROGRAM to start", Letter{'n'}, at_least(1), Kind{"N"}, NotWith{"--from"});
-  option("phase", o.phase, "of a trace: only the phase that MPI_Pcontrol(N) begins", Kind{"N"}, Initial{"all"});
+  option("phase", o.phase, "of a trace: only the phase that MPI_Pcontrol(N) begins", Kind{"N"}, ShownDefault{"all"});
   option.section("Output");
   option("output", o.output,
          "process graph to write, by extension (.bin .txt .adj .mtx .graph), or all of the traffic (.json)",

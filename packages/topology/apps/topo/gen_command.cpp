@@ -39,7 +39,7 @@ void describe(TopoGenOptions& o, V&& option) {
   option("output", o.output, "file to write; without it the graph is only told of", Letter{'o'}, Kind{"FILE"},
          Writes{});
   option("format", o.format, "binary, adjacency, pairs, matrix-market or metis", Kind{"NAME"},
-         Initial{"by the file's extension"}, UsedWith{"--output"}, known_process_formats());
+         ShownDefault{"by the file's extension"}, UsedWith{"--output"}, known_process_formats());
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option.section("Graph");
   option("ranks", o.graph.ranks, "ranks of the graph", at_least(1), own_ranks_advice("-n"));
@@ -47,14 +47,15 @@ void describe(TopoGenOptions& o, V&& option) {
          UsedWith{"KIND random*|small-world*|power-law*|geometric*|rgg*"});
   option("degree", o.graph.degree,
          "random: degree of every rank; small-world, power-law: even; geometric, rgg: mean degree of the process graph",
-         at_least(0), Initial{"that of the kind"}, UsedWith{"KIND random*|small-world*|power-law*|geometric*|rgg*"},
+         at_least(0), ShownDefault{"that of the kind"},
+         UsedWith{"KIND random*|small-world*|power-law*|geometric*|rgg*"},
          NotWith{"KIND random:*|small-world:*|power-law:*|geometric:*|rgg:*", "--compat"});
-  option("dims", o.graph.dims, "torus, grid: ranks along x, y, z", at_least(1), Initial{"as equal as can be"},
+  option("dims", o.graph.dims, "torus, grid: ranks along x, y, z", at_least(1), ShownDefault{"as equal as can be"},
          UsedWith{"KIND torus*|grid*"}, NotWith{"KIND torus*:*|grid*:*"});
   option("periodic", o.graph.periodic, "torus: periodic axes, as letters", UsedWith{"KIND torus*"});
   option("rewire", o.graph.rewire, "small-world: share of the edges that get a new end", between(0, 1),
          UsedWith{"KIND small-world*"});
-  option("senders", o.graph.fan_in, "incast: ranks that send to rank 0", at_least(1), Initial{"all others"},
+  option("senders", o.graph.fan_in, "incast: ranks that send to rank 0", at_least(1), ShownDefault{"all others"},
          UsedWith{"KIND incast*"}, NotWith{"KIND incast:*"});
   option.section("Random geometric graph of vertices (rgg)");
   option("vertices", o.graph.vertices, "vertices per rank", at_least(1), UsedWith{"KIND rgg*"});

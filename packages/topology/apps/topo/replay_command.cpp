@@ -31,9 +31,9 @@ void describe(TopoReplayOptions& o, V&& option) {
   option.positional("FILE", o.input, "process graph or traffic, in any form that topo extract reads or writes",
                     Required{}, Reads{});
   option("coarsen", o.coarsen, "replay on so many ranks, each standing for a block of the graph's, weights added",
-         at_least(2), Kind{"N"}, Initial{"as many as the graph has"});
+         at_least(2), Kind{"N"}, ShownDefault{"as many as the graph has"});
   describe_exchanges(b, option, "bytes along an arc: weights (those of the graph), weights*X, or numbers",
-                     Initial{"weights, or 8,1024,65536 where the graph has none"});
+                     ShownDefault{"weights, or 8,1024,65536 where the graph has none"});
   option.section("How");
   describe_measuring(b, option, "0.35 for each kernel and size");
   option.section("Output");

@@ -53,9 +53,9 @@ void describe(TopoTail& o, V&& option) {
          Kind{"GRAPH:BYTES"}, Reads{});
   option("aggressor-kernel", o.aggressor_kernel, "its kernel", Kind{"NAME"}, known_kernels({}));
   option("aggressor-ranks", o.aggressor_ranks, "ranks that are aggressors; the others are victims", at_least(0),
-         Initial{"every second"});
+         ShownDefault{"every second"});
   option.section("How");
-  option("ranks", o.ranks, "ranks to start; under a launcher: a check of its number", at_least(0), Initial{"4"},
+  option("ranks", o.ranks, "ranks to start; under a launcher: a check of its number", at_least(0), ShownDefault{"4"},
          own_ranks_advice("-n"), own_ranks_advice("-np"));
   option("time", o.time, "seconds, all told", positive());
   option("seed", o.seed, "of random graphs, of the order of rounds and of the bootstrap");

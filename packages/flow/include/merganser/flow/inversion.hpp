@@ -36,19 +36,19 @@ class Inversion {
 
   /// Computes the velocity of the flow and its gradient at the nodes from vorticity. Called by every rank; communicates along
   /// rows and columns of ranks.
-  /// @param carried  vorticity at own nodes, k = 0 .. nz; replaced there by what is filtered and free of divergence,
-  ///                 with the levels beyond the walls extrapolated; its halo in x and y is left as it was
-  /// @param flow     gets FlowFields::u .. w_y at all nodes, halo and levels beyond the walls included
+  /// @param carried  vorticity at own nodes, k = 0 .. nz; overwritten by the filtered vorticity without divergence, and on the ghost
+  ///                 level beyond each wall by its extrapolation; its halo in x and y is not changed
+  /// @param flow     output: velocity and its derivatives, FlowFields::u to w_y, at all nodes, halo and ghost levels included
   void velocity(CarriedNodes& carried, FlowNodes& flow);
   /// Computes the tendency of vorticity into FlowFields::xi_t .. zeta_t at all nodes, from vorticity and buoyancy in
   /// `carried` and the velocity in `flow` as velocity() left them. Called by every rank; communicates along rows and
   /// columns of ranks.
-  /// @param hold  lower and upper wall: zeta_t is 0 there
+  /// @param hold  for the lower and the upper wall: true sets zeta_t to 0 on it
   void tendency(const CarriedNodes& carried, FlowNodes& flow, const std::array<bool, 2>& hold);
   /// Computes velocity, its gradient and the tendency of vorticity at the nodes: the same bits as velocity() followed by
   /// tendency(), with fewer passes over the nodes and one wave for the halo. Called by every rank; communicates along rows and
   /// columns of ranks.
-  /// @param hold  lower and upper wall: zeta_t is 0 there
+  /// @param hold  for the lower and the upper wall: true sets zeta_t to 0 on it
   void velocity_and_tendency(CarriedNodes& carried, FlowNodes& flow, const std::array<bool, 2>& hold);
   /// Returns the largest strain rate and buoyancy frequency at this rank's own nodes, which bound the time step; not a number if
   /// a field is not. Local.

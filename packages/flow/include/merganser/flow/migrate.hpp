@@ -32,9 +32,9 @@ class Migration {
   /// Collective. @throws UsageError if the decomposition is for another number of ranks
   Migration(comm::Transport& transport, const Decomposition& decomposition);
 
-  /// Sends every flow parcel that a Runge-Kutta stage has moved into a cell of another rank to that rank, in one wave to the
-  /// neighbours, after wrapping x and y of all into the periodic box. The order of the remaining parcels may change. Called by
-  /// every rank. @return number of parcels sent
+  /// Wraps x and y of all flow parcels into the periodic box, sends every parcel that is in a cell of another rank to that rank, and
+  /// appends those that arrive, in one round of messages with the neighbours. The order of the remaining parcels may change. Called by
+  /// every rank. @return number of parcels that this rank has sent
   /// @throws InputError, naming the id, for a position that is not finite, or that is beyond the blocks which touch this
   /// rank's
   std::int64_t send(Parcels& parcels);

@@ -62,9 +62,10 @@ class Model {
   /// again before advance(). Called by every rank; two reductions.
   /// @throws InputError on every rank if a field is not finite, or nothing limits the step
   void observe();
-  /// Advances the flow's parcels by one time step, after observe(): the second part of a step. Called by every rank; communicates
-  /// with neighbours and along rows and columns of ranks. No reduction; with StatisticsWay::collective one.
-  /// @throws InputError on the rank that finds a number that is not finite
+  /// Advances the flow's parcels by the time step whose length observe() has computed: the second part of a step. Called by every
+  /// rank; exchanges messages with neighbours and along rows and columns of ranks, and makes one reduction, of the statistics, only with
+  /// StatisticsWay::collective.
+  /// @throws InputError on the rank that finds a position, volume or attribute of a parcel that is not finite; the run cannot go on
   void advance();
   /// Makes a whole time step of the flow: observe() and advance(). Called by every rank.
   void step() {

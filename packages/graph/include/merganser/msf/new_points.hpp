@@ -42,8 +42,8 @@ struct Joint {
   friend bool operator==(const Joint&, const Joint&) = default;
 };
 
-/// Finds for each new point the point of the set of least mutual reachability; of equal ones the nearest, then that of least
-/// id. Exact over all points; other implementations examine some nearest ones. Collective.
+/// Finds for each new point the point of the set with the least mutual reachability distance; of several the nearest, then that with the
+/// least id. Exact over all points of the set, where other implementations compare a few nearest ones. Collective.
 ///
 /// @param cores  core distance of each point of this rank's share, as core_distances() returns them
 /// @param k      the core distance of a new point is that to its k-th nearest point of the set. The

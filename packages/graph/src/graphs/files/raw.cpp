@@ -58,15 +58,15 @@ void Raw::convert_numbers(Numbers to) {
 }
 
 // Common part of adding integer weights: keeps track of the signs and sizes that decide about the type of all weights.
-void Raw::add_bits(std::uint64_t from, std::uint64_t to, bool below, std::uint64_t magnitude) {
-  if (below && magnitude != 0) negative = true;
-  if (!below && magnitude >= kTop && beyond_signed == 0) beyond_signed = magnitude;
+void Raw::add_bits(std::uint64_t from, std::uint64_t to, bool is_negative, std::uint64_t magnitude) {
+  if (is_negative && magnitude != 0) negative = true;
+  if (!is_negative && magnitude >= kTop && beyond_signed == 0) beyond_signed = magnitude;
   if (negative) convert_numbers(Numbers::integer);
   if (numbers == Numbers::real) {
     const double value = static_cast<double>(magnitude);
-    append({from, to, std::bit_cast<std::uint64_t>(below ? -value : value)});
+    append({from, to, std::bit_cast<std::uint64_t>(is_negative ? -value : value)});
   } else {
-    append({from, to, below ? 0 - magnitude : magnitude});
+    append({from, to, is_negative ? 0 - magnitude : magnitude});
   }
 }
 

@@ -90,7 +90,7 @@ struct Raw {
   /// become doubles, which build_edge_list() accepts only if some weight is real.
   void convert_numbers(Numbers to);
   /// Adds an arc with an integer weight given by sign and magnitude, which the present representation may not hold.
-  void add_bits(std::uint64_t from, std::uint64_t to, bool below, std::uint64_t magnitude);
+  void add_bits(std::uint64_t from, std::uint64_t to, bool is_negative, std::uint64_t magnitude);
 
   int sharing_;                      ///< ranks that share the memory of this host
   std::uint64_t most_ = UINT64_MAX;  ///< arcs that are stored

@@ -12,7 +12,7 @@ namespace {
 template <std::size_t D>
 std::vector<std::uint8_t> mark_folded(const PointTree<D>& tree) {
   std::vector<std::uint8_t> folded(tree.size(), 0);
-  for (const std::uint32_t v : tree.folded()) folded[v] = 1;
+  for (const std::uint32_t v : tree.representatives()) folded[v] = 1;
   return folded;
 }
 

@@ -28,7 +28,7 @@ class CoreDistanceSearch {
   CoreDistanceSearch(const PointTree<D>& tree, std::uint32_t k, const RemoteBoxes<D>* others, NearPoints* near)
       : tree_(tree), keep_(k - 1), others_(others), near_(near), folded_(tree.size(), 0), cores_(tree.size() + 16, 0) {
     if (near_ != nullptr) near_->point.resize(static_cast<std::size_t>(tree.size()) * near_->keep);
-    for (const auto v : tree.folded()) folded_[v] = 1;
+    for (const auto v : tree.representatives()) folded_[v] = 1;
   }
 
   /// Computes core distances among the points of this rank, and collects in open_ the points that may have nearer ones on other
@@ -86,7 +86,7 @@ class CoreDistanceSearch {
       const std::uint32_t v = found.first + q;
       if (folded_[v] != 0) continue;
       const std::size_t at = static_cast<std::size_t>(q) * found.row;
-      if (others_ == nullptr && tree_.folded().empty()) {
+      if (others_ == nullptr && tree_.representatives().empty()) {
         cores_[v] = found.distance2[at + keep_ - 1];
         continue;
       }

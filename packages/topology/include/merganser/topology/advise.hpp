@@ -34,7 +34,8 @@ struct ClassAdvice {
 };
 
 /// Ranks the measured exchange kernels of each completion class by their probability of being fastest.
-/// @param cells  all of one load, each kernel once
+/// Local.
+/// @param cells  measurements of one load (graph, sizes, ranks), each kernel once
 /// @return classes in the order local, remote, notified, global; those without cells are left out
 [[nodiscard]] std::vector<ClassAdvice> advise_measured(std::span<const KnownCell> cells);
 

@@ -14,9 +14,9 @@ namespace merganser::graphs::detail {
 
 /// Radix sort of the edges of one rank by (weight, low, high), most significant bits first. Local.
 ///
-/// Only the highest 22 bits that differ between two edges are sorted by, in two passes; edges that agree in them are few where keys
-/// are many, and are sorted by comparisons, or by their next bits where they are many. So 64-bit weights cost no more passes than
-/// 32-bit ones, and edges of equal weight are radix sorted by their ends.
+/// Two passes sort by 22 bits of the key, the first of those that are not the same in all edges. Edges with equal 22 bits, few if keys
+/// differ, are sorted by comparisons, or by the next bits if they are many. So 64-bit weights cost no more passes than
+/// 32-bit ones, and edges of equal weight are radix sorted by their end points.
 template <class Edge>
 class RadixSort {
  public:

@@ -12,7 +12,7 @@ void describe(HdbscanOptions& o, auto&& option) {
          selections());
   option("epsilon", o.epsilon, "clusters that are born below this distance are taken with what they split from");
   option("epsilon-max", o.epsilon_max, "of the most stable: clusters that are born above this distance are not taken",
-         Initial{"any distance"});
+         ShownDefault{"any distance"});
   option("persistence", o.persistence,
          "clusters of a shorter life, in 1 / distance, are merged with their sibling before clusters are taken");
   option("allow-single-cluster", o.allow_single_cluster, "all points may be one cluster");
