@@ -31,8 +31,8 @@ struct UsageError : Error {
 struct InputError : Error {
   explicit InputError(const std::string& what) : Error(what, 3) {}
 };
-/// Error thrown if communication fails: a call against the contract of the module comm, an error of MPI or OpenSHMEM, a wait that
-/// exceeds its limit. Exit code 4.
+/// Error thrown if communication fails: a call that violates the contract of the module comm, an error of MPI or OpenSHMEM, or a
+/// timeout (MERGANSER_WAIT_LIMIT). Exit code 4.
 struct CommError : Error {
   explicit CommError(const std::string& what) : Error(what, 4) {}
 };

@@ -16,7 +16,7 @@ namespace merganser {
 class LineWalk {
  public:
   /// Starts before the first line of a text.
-  /// @param offset  position of the text in its file, in bytes, which at() and after() add
+  /// @param offset  position of the text in its file, in bytes: at() and after() return positions in the file
   explicit LineWalk(std::string_view text, std::uint64_t offset = 0) : text_(text), offset_(offset) {}
   /// Advances to the next line of the text. @return false at the end of the text; line() and at() then still describe the last line
   bool next() {

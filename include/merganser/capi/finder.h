@@ -89,7 +89,10 @@ MG_API int mg_finder_receives(mg_finder* finder, const mg_receive** receives, si
 /// Returns the centre of every point: its rank, position and id, and the squared distance. Local. Each array is NULL (not
 /// wanted) or has one entry per point; -1 for points that do not merge.
 MG_API int mg_finder_places(mg_finder* finder, int32_t* rank, int64_t* position, int64_t* id, double* distance2);
-/// Returns the stars as index lists in the form of EPIC's merging. Local. @param base  first position, 0 or 1
+/// Returns the stars (a centre and the points that merge into it) of the last mg_finder_find() as index lists, in the form in which EPIC's
+/// merging takes them. Local. The lists are valid until the next mg_finder_find() or _free().
+/// @param base  index of the first point: 0 (C) or 1 (Fortran)
+/// @param lists  output; the caller sets its struct_size
 MG_API int mg_finder_lists(mg_finder* finder, int base, mg_star_lists* lists);
 
 /// Sends the row of every point of mg_finder_sends() to the rank of its centre. Called by every rank after mg_finder_find(),

@@ -137,10 +137,10 @@ class StarFinder {
   /// @throws CommError if ranks differ in row_bytes
   void migrate_packed(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& received);
 
-  /// Merges the stars of the last find(): the attributes of sources migrate, every centre becomes the merged parcel of
-  /// its star (parcels/merge.hpp), and the sources of this rank are removed from all columns, the others moving up in
-  /// their order. Called by every rank; neighbours only. Positions of centres are wrapped into the box; those of other
-  /// points are left unchanged.
+  /// Merges the stars of the last find(): the attributes of the sources (points that merge into another one, the centre of their star)
+  /// are sent to the ranks of the centres, every centre becomes the merged parcel of its star (parcels/merge.hpp), and the sources of
+  /// this rank are removed from the caller's columns, whose other rows move up in their order. Called by every rank; each communicates
+  /// with neighbour ranks only. Positions of centres are wrapped into the box; those of other points are left unchanged.
   /// @param columns  those given to find(): same points, same order. The ids move with the rest.
   /// @return number of points left on this rank
   /// @throws UsageError where columns do not match the schema; InputError for values out of the bounds of limits.hpp

@@ -159,7 +159,7 @@ template <class T>
   return all_to_all(transport, lists);
 }
 
-/// Returns every rank's records, by rank, on rank 0, and on the others an object of size 0. Collective.
+/// Gathers the records of every rank on rank 0, which gets them by rank; the others get an empty result. Collective.
 template <std::ranges::contiguous_range Range>
 [[nodiscard]] auto gather_to_first(Transport& transport, const Range& mine) {
   return Received<std::ranges::range_value_t<Range>>(transport.gather(std::as_bytes(std::span(mine))));

@@ -233,7 +233,7 @@ class Stream : Pinned {
   /// Returns this rank's arcs of the process graph, as given to Transport::stream().
   [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
 
-  /// Callback of Stream::take() that receives one record: its in-arc, its slot on that arc, its value.
+  /// Callback of Stream::take() that is given one record: the number of the in-arc, the slot on that arc, and the value.
   using Take = std::function<void(std::size_t arc, std::size_t slot, std::uint32_t value)>;
 
   /// Starts a round of records. Local. counts_out[i] is the number of records that this rank will send along out-arc i,

@@ -121,7 +121,8 @@ struct Metric {
 
   /// Returns whether some axis of the points' space is periodic.
   [[nodiscard]] bool periodic() const { return any_period; }
-  /// Returns whether distances are sums of squares without periodic axes (on the sphere too), for which there are faster paths.
+  /// Returns whether distances are compared as sums of squares (Euclidean, or chords of the sphere) without periodic axes, for which
+  /// there are faster paths.
   [[nodiscard]] bool plain() const { return !any_period && norm == Norm::squares; }
   /// Returns the distance of two points as it is compared (squared, or plain for norms other than squares); bitwise symmetric.
   [[nodiscard]] double distance2(const Place<D>& a, const Place<D>& b) const {

@@ -38,7 +38,7 @@ class PointSet {
     const std::size_t at = i * points_.stride;
     return {points_.x[at], points_.y[at], points_.z != nullptr ? points_.z[at] : floor_, 1};
   }
-  /// Returns whether point i is small: a neighbour is searched for it.
+  /// Returns whether point i is small (its volume is below the threshold, or its mark is set), so that its nearest neighbour is searched.
   [[nodiscard]] bool is_small(std::size_t i) const {
     return sites_ != nullptr ? sites_[i].volume < small_volume_ : small_[i] != 0;
   }

@@ -105,7 +105,8 @@ class PointTree {
   [[nodiscard]] std::uint64_t id(std::uint32_t v) const { return id_[v]; }
   /// Returns the ids of all points, in the order of the tree.
   [[nodiscard]] const std::vector<std::uint64_t>& ids() const { return id_; }
-  /// Returns the coordinates of all points of the tree on an axis, followed by 16 infinite ones.
+  /// Returns the coordinates of all points of the tree on an axis, followed by 16 times infinity, so that vector loads may read beyond
+  /// the last point.
   [[nodiscard]] const double* axis(std::size_t a) const { return axes_[a].data(); }
   /// Returns the distance of points a and b of the tree, as compared.
   [[nodiscard]] double distance2(std::uint32_t a, std::uint32_t b) const { return metric_.distance2(at(a), at(b)); }

@@ -55,7 +55,7 @@ class BlockDirectory {
     friend bool operator==(const Block&, const Block&) = default;
   };
 
-  /// Creates an empty directory of blocks for `ranks` ranks.
+  /// Creates an empty table of blocks and their owners for `ranks` ranks.
   /// @throws UsageError unless ranks >= 1; InputError for a bad grid
   BlockDirectory(BlockGrid grid, int ranks, Owner rule);
 

@@ -64,7 +64,7 @@ class PartialStatistics {
   /// Adds the kinetic energy of this rank's parcels, whose velocities are the first three of their `registers`. Local.
   /// @throws InputError if a number is not finite
   void add_velocities(const Parcels& parcels);
-  /// Adds the contribution of another rank to the flow statistics of the same state. Local.
+  /// Adds the partial sums of another rank, of the same time step, to these. Local.
   void add(const PartialStatistics& o);
   /// Computes the flow statistics into `out` from the sums over all ranks, except for step, time, dt, strain and frequency, which
   /// are no sums. Local. @param box_volume  volume of the box, m^3

@@ -70,7 +70,7 @@ MG_API int mg_forest_of_graph(mg_transport* transport, uint64_t vertices, const 
 
 /// Returns this rank's share of the edges, low below high. Local. Valid until the forest is freed.
 MG_API int mg_forest_edges(mg_forest* forest, const mg_edge** edges, size_t* count);
-/// Totals of a forest over all ranks. The caller sets `struct_size`.
+/// Numbers of edges and trees, weight and digest of a forest over all ranks. The caller sets `struct_size` before the call.
 typedef struct mg_forest_totals {
   size_t struct_size;  ///< sizeof(mg_forest_totals)
   int64_t edges;

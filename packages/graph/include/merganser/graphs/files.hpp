@@ -55,7 +55,7 @@ struct ReadOptions {
   bool names = false;
 };
 
-/// Statistics of a graph file and of its conversion to edges, filled by read_graph(); the same on every rank.
+/// Counts of what read_graph() found in a graph file and of what it left out or converted; the same on every rank.
 struct ReadLog {
   Format format = Format::edge_list;  ///< format of the file
   bool compressed = false;            ///< the file is compressed

@@ -45,13 +45,14 @@ struct ScoredEdge {
   std::uint64_t high;   ///< the other end
   double distance = 0;  ///< mutual reachability distance of the ends
 };
-/// Computes the relative validity of a clustering from the spanning tree alone, -1 to 1: an approximation of DBCV (validity_index())
-/// by which clusterings of the same points compare. For each cluster the greatest edge inside (sparseness) is compared with the
-/// least edge to another cluster (separation; without one, twice the greatest edge of the tree, or for a single cluster twice the
-/// least edge to noise); the sum is weighted by size over all points, noise too.
+/// Computes the relative validity of a clustering from the minimum spanning tree of mutual reachability alone: an approximation of DBCV
+/// (validity_index()) for comparing clusterings of the same points, -1 to 1, greater is better. A cluster has the value (separation -
+/// sparseness) / max(separation, sparseness): sparseness is its greatest edge inside, separation its least edge to another cluster
+/// (without one, twice the greatest edge of the tree, or for a single cluster twice the least edge to noise). The result is the sum of
+/// the values weighted by size over all points, noise included. Local.
 /// @param edges   of the tree of all points, in any order
 /// @param labels  by point; -1 is noise
-/// @param clusters  number of labels. Without clusters the result is 0
+/// @param clusters  number of clusters: labels are -1 to clusters - 1. Without clusters the result is 0
 /// @throws InputError for ends that are no points and labels out of range. The value depends on which of several minimum spanning
 /// trees is given, as hdbscan's does: with min_samples above 2 there are many
 [[nodiscard]] double relative_validity(std::span<const ScoredEdge> edges, std::span<const std::int64_t> labels,

@@ -26,7 +26,7 @@ struct MembershipTables {
 [[nodiscard]] MembershipTables membership_tables(const CondensedTree& tree, std::span<const std::uint32_t> selected,
                                                  const PointSpace& space, const Exemplars& found);
 
-/// Points whose memberships are computed: in memory of the caller.
+/// Points for which soft cluster memberships are computed. Refers to arrays of the caller, which must live during the call.
 struct MembershipQuery {
   std::span<const double> coordinates;  ///< by point: its coordinates
   std::span<const std::uint32_t>
