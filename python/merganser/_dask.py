@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import rows as rows_of
-from ._errors import UsageError
+from ._errors import InputError, UsageError
 
 
 def is_dask(X: Any) -> bool:
@@ -125,7 +125,7 @@ def _fit_share(kind: type, params: dict[str, Any], ranks: list[int], offsets: li
     group = world.Get_group().Incl(ranks)
     comm = world.Create_group(group)
     try:
-        arrays = [rows_of(block, "X") for block in blocks]
+        arrays = _agreed_rows(comm, blocks)
         columns = comm.allreduce(arrays[0].shape[1] if arrays else 0, op=MPI.MAX)
         rows = arrays[0] if len(arrays) == 1 else np.concatenate([np.empty((0, columns)), *arrays])
         sizes = [len(array) for array in arrays]
@@ -139,6 +139,24 @@ def _fit_share(kind: type, params: dict[str, Any], ranks: list[int], offsets: li
     finally:
         comm.Free()
         group.Free()
+
+
+def _agreed_rows(comm: Any, blocks: Any) -> list[np.ndarray]:
+    """Returns this worker's blocks as rows of float64. Collective over comm: if a block of any worker cannot be converted, every
+    worker raises, that one its own error and the others an InputError with its text, since they would wait for it for ever."""
+    arrays: list[np.ndarray] = []
+    failure: Exception | None = None
+    try:
+        arrays = [rows_of(block, "X") for block in blocks]
+    except Exception as error:  # of any kind: raised again below
+        failure = error
+    failures = comm.allgather(None if failure is None else f"{type(failure).__name__}: {failure}")
+    if failure is not None:
+        raise failure
+    for rank, text in enumerate(failures):
+        if text is not None:
+            raise InputError(f"X: on worker {rank} of {len(failures)}: {text}")
+    return arrays
 
 
 def _select_block(found: tuple[Any, Any], which: int, place: int) -> np.ndarray:

@@ -242,6 +242,7 @@ class TreeEstimator(Estimator):
             return False
         if sample_weight is not None:
             raise UsageError("sample_weight: with an array of dask on workers; allowed: None")
+        vars(self).pop("labels_", None)  # of the last fit: if this one fails, the estimator is not fitted
         self.n_features_in_ = X.shape[1]
         self._at_fit = FitParameters.of(self)
         self._points = self._clusters = self._linkage_rows = self._forest = self._finite = self._mask = self._rows = None

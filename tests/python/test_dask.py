@@ -50,9 +50,17 @@ with distributed.Client() as client:
     assert np.array_equal(single.labels_.compute(), SingleLinkage(3).fit(blobs).labels_)
     assert single.n_clusters_ == 3
     try:
-        HDBSCAN(min_samples=1000).fit(x)
+        found.set_params(min_samples=1000).fit(x)
     except ValueError:
         print("refused")
+    assert not hasattr(found, "labels_"), "labels of the fit before one that failed"
+    # One worker alone finds that its block holds texts.
+    bad = da.map_blocks(lambda block, block_info=None: np.full(block.shape, "words") if block_info[0]["chunk-location"][0] == 0
+                        else block, x, dtype=float).persist()
+    try:
+        HDBSCAN(min_cluster_size=10).fit(bad)
+    except (TypeError, ValueError) as error:
+        print("told" if "an array of <U5" in str(error) else error)
     holders = {worker for workers in places.values() for worker in workers}
     print("clustered on", len(holders), "workers")
 """
@@ -68,4 +76,4 @@ def test_workers_of_dask_mpi_cluster_the_blocks_that_they_hold(tmp_path):
     program.write_text(PROGRAM)
     command = [mpi.LAUNCHER, "-n", "4", sys.executable, str(program)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120 * PATIENCE, env=mpi.ENVIRONMENT)
-    assert done.stdout.split() == ["refused", "clustered", "on", "2", "workers"], done.stderr
+    assert done.stdout.split() == ["refused", "told", "clustered", "on", "2", "workers"], done.stderr
