@@ -41,6 +41,25 @@ TEST(AloneTest, many_transports_live_at_once_and_objects_that_outlive_theirs_ref
   other->step();
 }
 
+TEST(AloneTest, streams_and_segments_that_outlive_their_transport_refuse_to_work) {
+  for (const std::string decorators : {"", "checked", "chaos:2"}) {
+    SCOPED_TRACE(decorators);
+    auto t = comm::open_alone(decorators);
+    const auto graph = test::ring(*t);
+    const auto stream = t->stream(graph, {.slots_per_arc = 4});
+    auto words = t->segment<std::uint64_t>(graph, 2);
+    const std::vector<std::size_t> one{1};
+    stream->open(one, one);
+    t.reset();
+    if (decorators == "chaos:2") {  // it keeps records back
+      EXPECT_THROW(stream->send(0, 0, 7), CommError);
+    }
+    EXPECT_THROW((void)stream->take([](std::size_t, std::size_t, std::uint32_t) {}), CommError);
+    EXPECT_THROW(words.put(0, 0, 9), CommError);
+    EXPECT_THROW(words.sync(), CommError);
+  }
+}
+
 TEST(AloneTest, what_cannot_be_is_refused) {
   EXPECT_NE(test::refusal<UsageError>([] { (void)comm::open_alone("gilded"); }).find("unknown decorator 'gilded'"),
             std::string::npos);

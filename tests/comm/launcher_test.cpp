@@ -212,6 +212,8 @@ TEST(WorkaroundsTest, a_step_of_slurm_without_its_plug_in_is_refused) {
     EXPECT_EQ(why(with), "nothing was thrown") << of_plug_in;
   }
   EXPECT_EQ(why({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}}), "nothing was thrown");
+  const std::string of_two = why({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "2"}});
+  EXPECT_TRUE(of_two.starts_with("srun has started this as rank 0 of 2 without a plug-in")) << of_two;
   EXPECT_EQ(why({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "3"}}), "nothing was thrown");
 }
 

@@ -2,7 +2,12 @@
 #include "merganser/comm/shared_output.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -15,6 +20,17 @@
 #include "tests/io/folder.hpp"
 #include "tests/support/ranks.hpp"
 #include "tests/support/refusal.hpp"
+
+namespace {
+std::atomic<bool> disk_fails{false};
+}
+
+// In place of that of the C library, so that it can fail.
+extern "C" int fsync(int file) {
+  if (!disk_fails) return static_cast<int>(::syscall(SYS_fsync, file));
+  errno = EIO;
+  return -1;
+}
 
 namespace {
 
@@ -145,6 +161,24 @@ TEST_P(SharedOutputTest, a_rank_that_cannot_open_the_file_is_refused_by_itself) 
     }
     EXPECT_THROW(file->commit(), InputError);
     file.reset();
+    t.barrier();  // nobody uses the folder any more
+  });
+}
+
+TEST_P(SharedOutputTest, what_a_disk_could_not_take_gets_no_name_and_every_rank_is_told) {
+  on_ranks(GetParam(), [](Transport& t) {
+    if (t.size() == 1) return;  // the ranks but the first synchronise what they have opened by name
+    const Folder folder(t);
+    const std::string path = folder.path().string() + "/lost";
+    SharedOutput file(path, t, 0, OutputFile::Opened::by_name);
+    file.write(static_cast<std::uint64_t>(t.rank()), "x", 1);
+    t.barrier();
+    disk_fails = true;
+    const std::string what = refusal<InputError>([&] { file.commit(); });
+    EXPECT_NE(what.find("cannot write " + path + ": " + std::strerror(EIO)), std::string::npos) << what;
+    EXPECT_FALSE(fs::exists(path));
+    t.barrier();
+    disk_fails = false;
     t.barrier();  // nobody uses the folder any more
   });
 }

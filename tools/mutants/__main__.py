@@ -152,7 +152,8 @@ def run(o, say):
             raise Failed(f"--only {sorted(wanted - numbers)[0]}; allowed: numbers that --list tells")
     elif o.resume:
         wanted -= set(old)
-    resource.setrlimit(resource.RLIMIT_DATA, (3 << 30, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    # A test of comm starts 400 threads, whose stacks of 8 MiB count as data.
+    resource.setrlimit(resource.RLIMIT_DATA, (4 << 30, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     say("Running the tests without a mutant")
     tests = cases.of_ctest(tree.build, labels) if programs else python_tests(o, tree)
     tests = cases.without_mutant(tests, sorted(numbers), o.longest, o.jobs, print)

@@ -400,7 +400,7 @@ TEST(ForestInC, of_points_of_any_dimension_and_metric_is_that_of_cpp) {
   }));
 }
 
-TEST(ForestInC, gives_every_edge_once) {
+TEST(ForestInC, gives_every_edge_once_and_angles_of_points_in_degrees_in_radians) {
   EXPECT_OK(run_threads(1, [](mg_transport* t) {
     const double xy[] = {0, 0, 3, 4, 3, 5};
     mg_forest* forest = nullptr;
@@ -412,6 +412,15 @@ TEST(ForestInC, gives_every_edge_once) {
     double sum = 0;
     for (size_t i = 0; i < count; ++i) sum += edges[i].weight;
     EXPECT_EQ(sum, 6);
+    EXPECT_OK(mg_forest_free(forest));
+    mg_tree_options options{};
+    options.struct_size = sizeof options;
+    options.metric = MG_GREAT_CIRCLE;
+    options.degrees = 1;
+    const double quarter[] = {0, 10, 0, 100};  // of the equator
+    EXPECT_OK(mg_forest_of_points(t, 2, quarter, nullptr, 2, &options, &forest));
+    EXPECT_OK(mg_forest_edges(forest, &edges, &count));
+    EXPECT_NEAR(edges[0].weight, std::acos(0.0), 1e-15);
     return mg_forest_free(forest);
   }));
 }

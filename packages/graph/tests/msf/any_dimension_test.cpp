@@ -126,6 +126,9 @@ TEST(TreesOfVeryManyDimensions, say_what_they_cost_and_can_be_refused) {
     options.most_distances = 1 << 20;
     options.forecast = [](const msf::PairsForecast&) { throw UsageError("not today"); };
     EXPECT_THROW((void)msf::core_distances(points, 3, t, options, report), UsageError);
+    options.most_distances = 1;
+    for (const double core : msf::core_distances(points, 1, t, options, report))
+      EXPECT_EQ(core, 0) << "a point alone, without any distance";
   });
 }
 

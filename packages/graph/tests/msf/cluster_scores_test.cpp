@@ -83,6 +83,9 @@ TEST(ClusterScores, exemplars_leave_the_leaves_last) {
   const auto found = exemplars(small_tree(), std::vector<std::uint32_t>{1, 2});
   EXPECT_EQ(found.begin, (std::vector<std::uint64_t>{0, 2, 5}));
   EXPECT_EQ(found.points, (std::vector<std::uint32_t>{2, 3, 5, 6, 8}));
+  const auto of_root = exemplars(small_tree(), std::vector<std::uint32_t>{0});
+  EXPECT_EQ(of_root.begin, (std::vector<std::uint64_t>{0, 5}));
+  EXPECT_EQ(of_root.points, found.points) << "both children of the root are within it";
   EXPECT_EQ(exemplars(small_tree(), {}).begin, std::vector<std::uint64_t>{0});
   EXPECT_THROW((void)exemplars(small_tree(), std::vector<std::uint32_t>{5}), InputError);
 }

@@ -11,6 +11,7 @@
 #include "merganser/msf/hdbscan.hpp"
 #include "tests/msf/swarms.hpp"
 #include "tests/support/folders.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace {
 
@@ -223,7 +224,12 @@ TEST(GrowTest, merges_undone_one_by_one_split_in_two_and_keep_the_sizes) {
 TEST(GrowTest, what_does_not_fit_is_refused) {
   const Forest loop{3, graphs::WeightKind::unsigned_integer, {{0, 1, 1}, {0, 2, 1}, {1, 2, 1}}};
   EXPECT_THROW((void)grow(loop), InputError);
-  EXPECT_THROW((void)grow({2, graphs::WeightKind::unsigned_integer, {{0, 2, 1}}}), InputError);
+  const auto refused = [](const graphs::Edge24& e) {
+    return refusal<InputError>([&] { (void)grow({2, graphs::WeightKind::unsigned_integer, {e}}); });
+  };
+  for (const auto& e : {graphs::Edge24{0, 2, 1}, graphs::Edge24{1, 1, 1}})
+    EXPECT_EQ(refused(e), "grow: edge " + std::to_string(e.low) + " - " + std::to_string(e.high) +
+                              "; allowed: two vertices from 0 to below 2");
   on_threads(1, [](comm::Transport& t) {
     Report report;
     const msf::Points two{{1}, {0, 1}, {}};

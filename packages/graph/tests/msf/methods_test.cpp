@@ -2,6 +2,8 @@
 // their own, which method is chosen, what is reported and what is refused.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "merganser/base/error.hpp"
 #include "merganser/msf/minimum_forest.hpp"
 #include "merganser/msf/partition.hpp"
@@ -158,6 +160,19 @@ TEST_P(MethodsTest, the_share_of_cut_edges_is_told) {
     Shape far{"far", 200, {}};
     for (std::uint64_t v = 0; v < 100; ++v) far.add(v, v + 100, v);
     EXPECT_EQ(cut(far), t.size() == 1 ? 0 : 1000);
+  });
+}
+
+TEST_P(MethodsTest, kruskal_merges_over_ranks_only_where_there_are_others) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    const Shape shape = random_shape(1, 100, 400, 9);
+    msf::ForestOptions options;
+    options.method = ForestMethod::kruskal;
+    const auto report = reported(distribute(shape, t, 3), shape, t, options);
+    std::set<std::string> phases;
+    for (const auto& phase : report.phases()) phases.insert(phase.name);
+    EXPECT_EQ(phases.count("local forest"), 1U);
+    EXPECT_EQ(phases.count("merge"), t.size() > 1 ? 1U : 0U);
   });
 }
 

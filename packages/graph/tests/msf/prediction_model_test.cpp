@@ -102,6 +102,25 @@ TEST(PredictionModel, joins_as_the_search_over_ranks_does) {
   }
 }
 
+// From 1,000 places on they are searched in an order of their own.
+TEST(PredictionModel, predicts_many_places_as_it_does_few) {
+  const Clustered made = cluster("uniform", 3, msf::Distance::euclidean, 5);
+  const auto model = made.model();
+  const auto few = model.predict(made.fresh);
+  std::vector<double> many;
+  for (int i = 0; i < 20; ++i) many.insert(many.end(), made.fresh.begin(), made.fresh.end());
+  const auto found = model.predict(many, 2);
+  const std::size_t n = few.joined.size();
+  ASSERT_EQ(found.joined.size(), 20 * n);
+  ASSERT_GE(found.joined.size(), 1000U);
+  for (std::size_t i = 0; i < found.joined.size(); ++i) {
+    EXPECT_EQ(found.joined[i], few.joined[i % n]);
+    EXPECT_EQ(found.labels[i], few.labels[i % n]);
+    EXPECT_EQ(found.strengths[i], few.strengths[i % n]);
+    EXPECT_EQ(found.scores[i], few.scores[i % n]);
+  }
+}
+
 /// A file of a name that no other process of the test has.
 struct ScratchFile {
   std::string path = std::filesystem::temp_directory_path() / ("merganser-model-" + std::to_string(getpid()));
