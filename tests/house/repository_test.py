@@ -1,5 +1,5 @@
 """Files by which strangers find their way into the repository are valid and agree with the tree. What needs check-jsonschema
-(PyPI) or shellcheck is skipped where it is missing."""
+(PyPI), actionlint or shellcheck is skipped where it is missing."""
 import functools
 import json
 import os
@@ -61,6 +61,11 @@ class Workflows(unittest.TestCase):
                     (Path(folder) / re.sub(r"[^\w.]+", "-", name)).write_text(text)
             done = run("shellcheck", "-s", "bash", *sorted(Path(folder).iterdir()))
             self.assertEqual((done.returncode, done.stdout), (0, ""))
+
+    @needs("actionlint")
+    def test_actionlint_finds_nothing(self):
+        done = run(program("actionlint"), *WORKFLOWS)
+        self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
 
     @unittest.skipUnless(yaml, "Python's yaml is not installed (Debian: python3-yaml)")
     def test_parts_of_ci_run_and_tasks_of_x_that_they_call_exist(self):
