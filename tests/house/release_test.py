@@ -2,6 +2,7 @@
 checks those that ./x release has made in a folder (dist)."""
 import base64
 import hashlib
+import importlib.util
 import json
 import os
 import re
@@ -14,6 +15,7 @@ import tomllib
 import unittest
 import zipfile
 from pathlib import Path
+from unittest import mock
 
 SOURCE = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
@@ -63,6 +65,28 @@ class Tools(unittest.TestCase):
             done = run(sys.executable, SOURCE / "tools" / "release", *options, cwd=SOURCE)
             self.assertEqual(done.returncode, 2, options)
             self.assertIn(words, done.stderr)
+
+    def test_the_second_of_two_is_compiled_without_a_compiler_cache(self):
+        spec = importlib.util.spec_from_file_location("release_main", SOURCE / "tools" / "release" / "__main__.py")
+        command = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(command)
+        asked = []
+
+        def make(_options, _source, _commit, _work, output):
+            output.mkdir(parents=True)
+            (output / "wheel").write_text("the same")
+            asked.append(os.environ.get("CCACHE_RECACHE"))
+
+        source, output = self.repository(), self.folder / "dist"
+        before = {name: value for name, value in os.environ.items() if name != "CCACHE_RECACHE"}
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(source)
+        with mock.patch.object(command, "make", make), mock.patch.dict(os.environ, before, clear=True), \
+                mock.patch.object(sys, "argv", ["release", "--dry-run", "--twice", "--output", str(output)]), \
+                mock.patch("builtins.print") as said:
+            command.main()
+        self.assertEqual(asked, [None, "1"])
+        said.assert_any_call("made twice: the same bytes")
 
     def test_an_archive_has_what_is_committed_and_the_same_bytes_each_time(self):
         source = self.repository()

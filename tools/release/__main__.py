@@ -25,7 +25,8 @@ PARTS = ("archive", "sdist", "wheel", "docs", "sbom")
 def arguments():
     options = argparse.ArgumentParser(prog="./x release", description=__doc__.split("\n")[0])
     options.add_argument("--dry-run", action="store_true", help="make the files, tag nothing")
-    options.add_argument("--twice", action="store_true", help="make them twice, from two clones, and compare the bytes")
+    options.add_argument("--twice", action="store_true",
+                         help="make them twice, from two clones, without a compiler cache the second time, and compare the bytes")
     options.add_argument("--only", default=",".join(PARTS), metavar="A,B,...", help=f"parts, of {', '.join(PARTS)}")
     options.add_argument("--with", dest="objects", metavar="BUILD",
                          help="build the wheel in this tree with the objects of that build (faster; not from a clone, so only with --dry-run)")
@@ -89,6 +90,7 @@ def main():
     make(asked, source, commit, work, asked.output)
     if asked.twice:
         again = source / "build" / "release" / "again"
+        os.environ["CCACHE_RECACHE"] = "1"  # what a compiler cache gives would be the objects of the first time
         make(asked, source, commit, work, again)
         different = differing(asked.output, again)
         if different:
