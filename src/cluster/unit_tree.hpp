@@ -8,7 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "merganser/nearest/leaf_scan.hpp"
+#include "merganser/base/aligned_memory.hpp"
+#include "merganser/nearest/box_tree.hpp"
 #include "src/cluster/policy_units.hpp"
 
 namespace merganser::cluster {
@@ -86,15 +87,15 @@ class UnitTree {
  private:
   static constexpr std::size_t kMaxAxes = 3 + MergePolicy::kMaxPhaseColumns;
   static constexpr std::uint32_t kLeaf = 16;  // units of a leaf, at most
-  /// Node of the tree; its first child follows it. Its bounds are in bounds_.
+  static constexpr std::size_t kWide = nearest::BoxTree::kChildren;
+  /// Node of the tree of two children, in which it is built and updated; its first child follows it. Its bounds are in bounds_, its
+  /// least id and the slots of a leaf in view_nodes_.
   struct Node {
-    double volume;             // least volume, if the policy limits it
-    std::int64_t id;           // least id
-    std::int64_t members;      // least number of members, if the policy limits it
-    std::uint32_t begin, end;  // slots of a leaf
-    std::uint32_t second;      // second child; 0: a leaf
-    std::uint32_t parent;      // links::kNone: a root
-    bool dirty;                // the bounds do not suit the units
+    double volume;         // least volume, if the policy limits it
+    std::int64_t members;  // least number of members, if the policy limits it
+    std::uint32_t second;  // second child; 0: a leaf
+    std::uint32_t box;     // place among the children of inner nodes; links::kNone: none
+    bool dirty;            // the bounds do not suit the units
   };
   /// Unit while a tree is built.
   template <std::size_t N>
@@ -105,47 +106,40 @@ class UnitTree {
   };
   template <std::size_t N>
   struct Builder;
-  template <std::size_t N>
-  struct Group;
+  class Search;
   void append_trees();
   [[nodiscard]] std::uint32_t group_of(const double* values);
   void remove(std::uint32_t vertex);
   void refit(std::size_t first);
   void refit_leaf(std::size_t node);
+  void set_box(std::size_t node);
+  void widen(std::uint32_t top);
+  void set_view();
   template <class F>
   static void with_axes(std::size_t axes, const F& f);
   template <std::size_t N>
   void set_place(std::uint32_t vertex, std::array<double, N>& at) const;
-  template <std::size_t N>
-  [[nodiscard]] double gap2(std::uint32_t node, const double* lower, const double* upper, bool wraps) const;
-  template <std::size_t N>
-  void search(Group<N>& group, std::uint32_t tree_group) const;
-  template <std::size_t N>
-  [[nodiscard]] bool is_out(const Group<N>& group, std::uint32_t node, double gap2) const;
-  template <std::size_t N>
-  void search_below(Group<N>& group, std::uint32_t node) const;
-  template <std::size_t N>
-  void scan_leaf(Group<N>& group, std::uint32_t node) const;
-  [[nodiscard]] bool offer(const LookingUnit& looking, std::uint32_t slot, double distance2,
-                           std::span<Partner> best) const;
-  [[nodiscard]] bool is_within_limits(const LookingUnit& looking, std::uint32_t v, double distance2) const;
+  [[nodiscard]] double* place(std::uint32_t node, std::size_t axis, std::uint32_t slot);
+  void search(Search& search, std::uint32_t own, std::uint32_t tree_group) const;
+  [[nodiscard]] bool reaches_faces(const Search& search) const;
 
   const PairFilter* filter_ = nullptr;
   const Units* units_ = nullptr;
   bool is_limited_ = false;  // the policy limits distances, volumes or members
   std::size_t axes_ = 3;
-  std::array<double, kMaxAxes> period_{};   // by axis; infinite: none
-  double slack_[3] = {};                    // bound of the rounding error of a distance along an axis
+  bool is_periodic_ = false;
+  nearest::BoxTree view_;                   // of all that follows
   std::vector<double> packed_;              // by unit
   std::vector<std::uint32_t> slot_, leaf_;  // by unit: its slot and the node of its leaf; links::kNone: not in the tree
   std::vector<std::uint32_t> group_;        // by unit: its group, if partners are equal in some column
-  std::array<std::vector<double>, kMaxAxes>
-      at_;                             // by slot: coordinates, columns times their factors; 16 more at the end
-  std::vector<std::int64_t> id_;       // by slot
-  std::vector<std::uint32_t> vertex_;  // by slot
-  nearest::LeafPoints points_;         // views at_
-  std::vector<Node> nodes_;            // each before its children
-  std::vector<double> bounds_;         // by node: axes_ lower and axes_ upper bounds of the units
+  std::vector<double> places_;              // by leaf, axis and slot: coordinates, columns times their factors
+  std::vector<std::int64_t> id_;            // by slot
+  std::vector<std::uint32_t> vertex_;       // by slot
+  std::vector<Node> nodes_;                 // each before its children
+  std::vector<nearest::BoxTree::Node> view_nodes_;       // by node
+  std::vector<double> bounds_;                           // by node: axes_ lower and axes_ upper bounds of the units
+  std::vector<std::uint32_t> children_;                  // by inner node of the view
+  std::vector<double, AlignedAllocator<double>> boxes_;  // by inner node of the view
   std::map<std::vector<double>, std::uint32_t> groups_;  // by values of the columns in which partners are equal
   std::vector<std::vector<std::uint32_t>> roots_;        // by group: nodes
 };

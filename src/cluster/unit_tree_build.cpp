@@ -11,7 +11,7 @@ namespace merganser::cluster {
 namespace {
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
-constexpr std::size_t kPadding = 16;  // numbers behind the coordinates, which vectors may read
+constexpr std::size_t kPadding = nearest::BoxTree::kChildren;  // numbers behind the coordinates, which vectors may read
 
 /// Cut of a box into cells, by halving the longest edge again and again, and the number of the cell of a place: one bit for each
 /// halving, the first one highest.
@@ -117,8 +117,8 @@ struct UnitTree::Builder {
     return middle;
   }
   /// Builds the node of a range of items and the nodes below it. @param bucket  the first of its buckets
-  /// @param bits  logarithm of their number  @param parent  node of which it becomes a child
-  void build(std::uint32_t begin, std::uint32_t end, std::uint32_t bucket, int bits, std::uint32_t parent) {
+  /// @param bits  logarithm of their number
+  void build(std::uint32_t begin, std::uint32_t end, std::uint32_t bucket, int bits) {
     std::uint32_t middle = begin;
     while (end - begin > kLeaf && bits > 0) {
       const std::uint32_t second = bucket + (1U << --bits);
@@ -128,20 +128,21 @@ struct UnitTree::Builder {
       middle = begin;
     }
     const auto at = static_cast<std::uint32_t>(tree.nodes_.size());
-    tree.nodes_.push_back({0, 0, 0, base + begin, base + end, 0, parent, true});
+    tree.nodes_.push_back({0, 0, 0, links::kNone, true});
+    tree.view_nodes_.push_back({0, links::kNone, base + begin, end - begin, end - begin});
     if (end - begin <= kLeaf) return fill(at, begin, end);
     const bool halved = middle == begin;
     if (halved) middle = halve(begin, end);
-    build(begin, middle, bucket, halved ? 0 : bits, at);
+    build(begin, middle, bucket, halved ? 0 : bits);
     tree.nodes_[at].second = static_cast<std::uint32_t>(tree.nodes_.size());
-    build(middle, end, halved ? bucket : bucket + (1U << bits), halved ? 0 : bits, at);
+    build(middle, end, halved ? bucket : bucket + (1U << bits), halved ? 0 : bits);
   }
   /// Writes the units of a leaf into their slots.
   void fill(std::uint32_t leaf, std::uint32_t begin, std::uint32_t end) {
     for (std::uint32_t i = begin; i < end; ++i) {
       const std::uint32_t slot = base + i;
       const std::uint32_t v = items[i].vertex;
-      for (std::size_t a = 0; a < N; ++a) tree.at_[a][slot] = items[i].at[a];
+      for (std::size_t a = 0; a < N; ++a) *tree.place(leaf, a, slot) = items[i].at[a];
       tree.vertex_[slot] = v;
       tree.id_[slot] = tree.units_->parcels.id(v);
       tree.slot_[v] = slot;
@@ -157,24 +158,28 @@ void UnitTree::build(const Units& units, const PairFilter& filter) {
                 filter.max_count < std::numeric_limits<std::int64_t>::max();
   units_ = &units;
   axes_ = 3 + filter.packed.phase.size();
-  period_.fill(kUnbounded);
-  points_ = {};
+  is_periodic_ = false;
+  view_ = {};
+  view_.axes = static_cast<int>(axes_);
+  view_.within2 = filter.within2;
   for (std::size_t a = 0; a < 3; ++a) {
     const bool periodic = filter.box.periodic[a];
-    if (periodic) period_[a] = filter.box.extent[a];
-    slack_[a] = periodic ? 1e-15 * (filter.box.extent[a] + std::fabs(filter.box.lower[a])) : 0;
-    points_.periodic = points_.periodic || periodic;
+    view_.period[a] = periodic ? filter.box.extent[a] : kUnbounded;
+    view_.slack[a] = periodic ? 1e-15 * (filter.box.extent[a] + std::fabs(filter.box.lower[a])) : 0;
+    is_periodic_ = is_periodic_ || periodic;
   }
-  points_.axes = static_cast<int>(axes_);
-  points_.period = period_.data();
   packed_.clear();
   slot_.clear();
   leaf_.clear();
   group_.clear();
+  places_.clear();
   id_.clear();
   vertex_.clear();
   nodes_.clear();
+  view_nodes_.clear();
   bounds_.clear();
+  children_.clear();
+  boxes_.clear();
   groups_.clear();
   roots_.clear();
   if (filter.packed.same.empty()) groups_.emplace(std::vector<double>(), 0), roots_.emplace_back();
@@ -194,7 +199,7 @@ void UnitTree::update() {
     with_axes(axes_, [&]<std::size_t N>(std::integral_constant<std::size_t, N>) {
       std::array<double, N> at;
       set_place(v, at);
-      for (std::size_t a = 0; a < N; ++a) at_[a][slot_[v]] = at[a];
+      for (std::size_t a = 0; a < N; ++a) *place(leaf_[v], a, slot_[v]) = at[a];
     });
   }
   const std::size_t nodes = nodes_.size();
@@ -203,11 +208,18 @@ void UnitTree::update() {
   if (nodes_.size() > nodes) refit(nodes);
 }
 
+/// Returns where the coordinate of a slot of a leaf is.
+inline double* UnitTree::place(std::uint32_t node, std::size_t axis, std::uint32_t slot) {
+  const nearest::BoxTree::Node& leaf = view_nodes_[node];
+  return places_.data() + nearest::BoxTree::place(leaf, axes_, axis, slot - leaf.begin);
+}
+
 /// Removes a unit from its leaf; the last of the leaf takes its slot.
 void UnitTree::remove(std::uint32_t v) {
   const std::uint32_t slot = slot_[v];
-  const std::uint32_t last = --nodes_[leaf_[v]].end;
-  for (std::size_t a = 0; a < axes_; ++a) at_[a][slot] = at_[a][last];
+  const std::uint32_t leaf = leaf_[v];
+  const std::uint32_t last = view_nodes_[leaf].begin + --view_nodes_[leaf].count;
+  for (std::size_t a = 0; a < axes_; ++a) *place(leaf, a, slot) = *place(leaf, a, last);
   id_[slot] = id_[last];
   vertex_[slot] = vertex_[last];
   slot_[vertex_[slot]] = slot;
@@ -251,10 +263,7 @@ void UnitTree::append_trees() {
     for (const std::uint32_t v : vertices) group_[v] = group_of(packed(v) + filter_->packed.phase.size());
   }
   const std::size_t slots = vertex_.size() + vertices.size();
-  for (std::size_t a = 0; a < axes_; ++a) {
-    at_[a].resize(slots + kPadding, 0);
-    points_.axis[a] = at_[a].data();
-  }
+  places_.resize(slots * axes_ + kPadding, 0);
   const auto base = static_cast<std::uint32_t>(vertex_.size());
   id_.resize(slots);
   vertex_.resize(slots);
@@ -285,35 +294,97 @@ void UnitTree::append_trees() {
       const std::uint32_t end = builder.starts[bucket + (1U << halvings.bits)];
       if (begin == end) continue;
       roots_[g].push_back(static_cast<std::uint32_t>(nodes_.size()));
-      builder.build(begin, end, bucket, halvings.bits, links::kNone);
+      builder.build(begin, end, bucket, halvings.bits);
+      widen(roots_[g].back());
     }
   });
   if (known == 0) refit(0);
+  set_view();
+}
+
+/// Points the view of the tree to its memory.
+void UnitTree::set_view() {
+  view_.places = places_.data();
+  view_.ids = id_.data();
+  view_.nodes = view_nodes_.data();
+  view_.children = children_.data();
+  view_.boxes = boxes_.data();
+}
+
+/// Makes the nodes of the view below a root, the last that was built: each has as children those that are left when the child of
+/// the most leaves is replaced by its own two, again and again, as long as it has more leaves than fit below it. So nodes at the
+/// bottom, which are most, have nearly as many children as they can. Their boxes are set by refit().
+void UnitTree::widen(std::uint32_t top) {
+  std::vector<std::uint32_t> leaves(nodes_.size() - top, 1);  // by node from the root on
+  for (std::size_t i = leaves.size(); i-- > 0;)
+    if (nodes_[top + i].second != 0) leaves[i] = leaves[i + 1] + leaves[nodes_[top + i].second - top];
+  std::vector<std::uint32_t> waiting;
+  if (nodes_[top].second != 0) waiting.push_back(top);
+  while (!waiting.empty()) {
+    const std::uint32_t parent = waiting.back();
+    waiting.pop_back();
+    std::size_t fit = 1;
+    while (fit * kWide < leaves[parent - top]) fit *= kWide;
+    std::array<std::uint32_t, kWide> below{parent + 1, nodes_[parent].second};
+    std::size_t n = 2;
+    for (; n < kWide; ++n) {
+      const auto most = std::max_element(below.begin(), below.begin() + n, [&](std::uint32_t a, std::uint32_t b) {
+        return leaves[a - top] < leaves[b - top];
+      });
+      if (leaves[*most - top] <= fit) break;
+      below[n] = nodes_[*most].second;
+      ++*most;
+    }
+    const std::size_t first = children_.size();
+    view_nodes_[parent].inner = static_cast<std::uint32_t>(first / kWide);
+    children_.resize(first + kWide, nearest::BoxTree::kNone);
+    for (std::size_t i = 0; i < n; ++i) {
+      children_[first + i] = below[i];
+      nodes_[below[i]].box = static_cast<std::uint32_t>(first + i);
+      if (nodes_[below[i]].second != 0) waiting.push_back(below[i]);
+    }
+  }
+  boxes_.resize(children_.size() * 2 * axes_, kUnbounded);
 }
 
 /// Sets the bounds of a leaf from its units.
 void UnitTree::refit_leaf(std::size_t n) {
   Node& node = nodes_[n];
+  nearest::BoxTree::Node& leaf = view_nodes_[n];
   double* const low = bounds_.data() + n * 2 * axes_;
   double* const high = low + axes_;
   for (std::size_t a = 0; a < axes_; ++a) {
     low[a] = kUnbounded;
     high[a] = -kUnbounded;
-    for (std::uint32_t slot = node.begin; slot < node.end; ++slot) {
-      low[a] = std::min(low[a], at_[a][slot]);
-      high[a] = std::max(high[a], at_[a][slot]);
+    const double* const at = places_.data() + nearest::BoxTree::place(leaf, axes_, a, 0);
+    for (std::uint32_t i = 0; i < leaf.count; ++i) {
+      low[a] = std::min(low[a], at[i]);
+      high[a] = std::max(high[a], at[i]);
     }
   }
   node.volume = kUnbounded;
-  node.id = node.members = std::numeric_limits<std::int64_t>::max();
-  for (std::uint32_t slot = node.begin; slot < node.end; ++slot) node.id = std::min(node.id, id_[slot]);
+  leaf.id = node.members = std::numeric_limits<std::int64_t>::max();
+  const std::uint32_t end = leaf.begin + leaf.count;
+  for (std::uint32_t slot = leaf.begin; slot < end; ++slot) leaf.id = std::min(leaf.id, id_[slot]);
   // Zeros are below all, and need no look at the units.
   if (filter_->max_weight == kUnbounded) node.volume = 0;
   if (filter_->max_count == std::numeric_limits<std::int64_t>::max()) node.members = 0;
   if (node.volume == 0 && node.members == 0) return;
-  for (std::uint32_t slot = node.begin; slot < node.end; ++slot) {
+  for (std::uint32_t slot = leaf.begin; slot < end; ++slot) {
     node.volume = std::min(node.volume, units_->parcels.site(vertex_[slot]).volume);
     node.members = std::min(node.members, units_->members[vertex_[slot]]);
+  }
+}
+
+/// Copies the bounds of a node to the boxes of its parent in the view.
+void UnitTree::set_box(std::size_t n) {
+  const std::uint32_t box = nodes_[n].box;
+  if (box == links::kNone) return;
+  double* const to = boxes_.data() + box / kWide * (2 * kWide * axes_) + box % kWide;
+  const double* const from = bounds_.data() + n * 2 * axes_;
+  for (std::size_t a = 0; a < axes_; ++a) {
+    to[2 * kWide * a] = from[a];
+    to[2 * kWide * a + kWide] = from[axes_ + a];
   }
 }
 
@@ -323,24 +394,26 @@ void UnitTree::refit(std::size_t first) {
   for (std::size_t n = nodes_.size(); n-- > first;) {
     Node& node = nodes_[n];
     if (node.second == 0) {
-      if (node.dirty) refit_leaf(n);
+      if (!node.dirty) continue;
+      refit_leaf(n);
+      set_box(n);
       continue;
     }
-    Node& one = nodes_[n + 1];
-    Node& two = nodes_[node.second];
-    node.dirty = one.dirty || two.dirty;
-    one.dirty = two.dirty = false;
+    const std::size_t two = node.second;
+    node.dirty = nodes_[n + 1].dirty || nodes_[two].dirty;
+    nodes_[n + 1].dirty = nodes_[two].dirty = false;
     if (!node.dirty) continue;
     double* const to = bounds_.data() + n * 2 * axes_;
     const double* const a = bounds_.data() + (n + 1) * 2 * axes_;
-    const double* const b = bounds_.data() + std::size_t{node.second} * 2 * axes_;
+    const double* const b = bounds_.data() + two * 2 * axes_;
     for (std::size_t k = 0; k < axes_; ++k) {
       to[k] = std::min(a[k], b[k]);
       to[axes_ + k] = std::max(a[axes_ + k], b[axes_ + k]);
     }
-    node.volume = std::min(one.volume, two.volume);
-    node.id = std::min(one.id, two.id);
-    node.members = std::min(one.members, two.members);
+    node.volume = std::min(nodes_[n + 1].volume, nodes_[two].volume);
+    node.members = std::min(nodes_[n + 1].members, nodes_[two].members);
+    view_nodes_[n].id = std::min(view_nodes_[n + 1].id, view_nodes_[two].id);
+    set_box(n);
   }
   for (const auto& of_group : roots_)
     for (const std::uint32_t root : of_group) nodes_[root].dirty = false;

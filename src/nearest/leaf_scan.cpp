@@ -279,47 +279,6 @@ void LeafDistances(const LeafPoints& points, const double* place, double most, s
   return distances_in<ManyAxes<false, Norm::squares>>(points, place, most, run, to);
 }
 
-/// Body of near_pairs() with or without periods.
-template <class Space>
-HWY_INLINE std::size_t near_in(const LeafPoints& points, const LeafPoints& queries, const double* limit,
-                               std::uint32_t count, const ScanBox& box, NearPair* to) {
-  const D d;
-  const auto lanes = static_cast<std::uint32_t>(hn::Lanes(d));
-  const NearPair* const first = to;
-  alignas(64) double found[8];
-  std::uint8_t bytes[8] = {0};
-  double place[LeafPoints::kMaxAxes];
-  for (std::uint32_t some = 0; some < count; some += lanes) {
-    const V gaps = Space::gaps(queries, box.lower, box.upper, some);
-    hn::StoreMaskBits(d, hn::Le(gaps, hn::LoadU(d, limit + some)), bytes);
-    for (unsigned within = bytes[0]; within != 0; within &= within - 1) {
-      const std::uint32_t q = some + static_cast<std::uint32_t>(__builtin_ctz(within));
-      for (int a = 0; a < points.axes; ++a) place[a] = queries.axis[a][q];
-      const Space space(points, place);
-      const V last = hn::Set(d, limit[q]);
-      for (std::uint32_t at = box.run.begin; at < box.run.end; at += lanes) {
-        const V d2 = space(at, last);
-        hn::StoreMaskBits(d, hn::And(hn::Le(d2, last), hn::FirstN(d, box.run.end - at)), bytes);
-        if (bytes[0] == 0) continue;
-        hn::Store(d2, d, found);
-        for (unsigned bits = bytes[0]; bits != 0; bits &= bits - 1) {
-          const auto lane = static_cast<std::uint32_t>(__builtin_ctz(bits));
-          *to++ = {found[lane], q, at + lane};
-        }
-      }
-    }
-  }
-  return static_cast<std::size_t>(to - first);
-}
-
-/// Body of near_pairs(): selects the distance policy.
-std::size_t NearPairs(const LeafPoints& points, const LeafPoints& queries, const double* limit, std::uint32_t count,
-                      const double* lower, const double* upper, std::uint32_t begin, std::uint32_t end, NearPair* to) {
-  const ScanBox box{lower, upper, {begin, end}};
-  if (queries.periodic) return near_in<ManyAxes<true, Norm::squares>>(points, queries, limit, count, box, to);
-  return near_in<ManyAxes<false, Norm::squares>>(points, queries, limit, count, box, to);
-}
-
 }  // namespace merganser::nearest::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -328,7 +287,6 @@ namespace merganser::nearest {
 
 HWY_EXPORT(ScanLeaf);
 HWY_EXPORT(LeafDistances);
-HWY_EXPORT(NearPairs);
 
 double scan_leaf(const LeafPoints& points, const LeafLists& lists, const double* lower, const double* upper,
                  std::uint32_t begin, std::uint32_t end) {
@@ -338,11 +296,6 @@ double scan_leaf(const LeafPoints& points, const LeafLists& lists, const double*
 void leaf_distances(const LeafPoints& points, const double* place, double most, std::uint32_t begin, std::uint32_t end,
                     double* to) {
   MERGANSER_DISPATCH(LeafDistances)(points, place, most, begin, end, to);
-}
-
-std::size_t near_pairs(const LeafPoints& points, const LeafPoints& queries, const double* limit, std::uint32_t count,
-                       const double* lower, const double* upper, std::uint32_t begin, std::uint32_t end, NearPair* to) {
-  return MERGANSER_DISPATCH(NearPairs)(points, queries, limit, count, lower, upper, begin, end, to);
 }
 
 }  // namespace merganser::nearest

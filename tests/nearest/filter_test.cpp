@@ -1,7 +1,6 @@
 /// Nearest neighbours of all points of a tree, which a single-precision filter finds where it can, against sorted lists of all
 /// points, with every kind of vectors.
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,10 +10,12 @@
 #include "merganser/base/numbers.hpp"
 #include "merganser/base/random.hpp"
 #include "merganser/nearest/filter_points.hpp"
+#include "tests/support/vectors.hpp"
 
 namespace filter_test {
 
 using namespace merganser;
+using test::with_all_vectors;
 
 /// How points of a cloud are made: uniform, on a lattice of few steps, with equal points, on many scales, or tiny.
 enum class Kind : std::uint8_t { uniform, lattice, equal, scales, tiny, far };
@@ -76,19 +77,6 @@ void expect_nearest(Kind kind, std::size_t n, std::size_t axes, std::uint32_t ke
     }
   });
   EXPECT_EQ(seen, n);
-}
-
-/// Calls body on every kind of vectors that this processor has.
-template <class Body>
-void with_all_vectors(const Body& body) {
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    SCOPED_TRACE(hwy::TargetName(target));
-    body();
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
 constexpr Kind kKinds[] = {Kind::uniform, Kind::lattice, Kind::equal, Kind::scales, Kind::tiny, Kind::far};

@@ -2,7 +2,6 @@
 #include "merganser/nearest/leaf_scan.hpp"
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <algorithm>
 #include <array>
@@ -12,10 +11,12 @@
 
 #include "merganser/base/numbers.hpp"
 #include "merganser/base/random.hpp"
+#include "tests/support/vectors.hpp"
 
 namespace {
 
 using namespace merganser;
+using test::with_all_vectors;
 
 struct Points {
   std::vector<std::vector<double>> axis;
@@ -135,19 +136,6 @@ void expect_exact(const Points& p, std::uint32_t first, std::uint32_t count, std
   }
 }
 
-/// Calls body on every kind of vectors that this processor has.
-template <class Body>
-void with_all_vectors(const Body& body) {
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    SCOPED_TRACE(hwy::TargetName(target));
-    body();
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-}
-
 constexpr std::array kNorms{nearest::Norm::squares, nearest::Norm::sum, nearest::Norm::most};
 
 TEST(LeafScan, finds_the_nearest_of_all_points_with_any_kind_of_vectors) {
@@ -186,53 +174,6 @@ TEST(LeafScan, tells_the_distances_of_a_place_up_to_a_limit) {
               EXPECT_GT(to[i - 5], most) << axes << " axes, point " << i;
           }
         }
-  });
-}
-
-/// Checks the pairs of the first points with those from 20 to 40, by distances with or without periods, which the points have or not.
-void expect_pairs(Points p, bool direct) {
-  constexpr std::uint32_t kQueries = 13;
-  const std::vector<double> period = p.period;
-  nearest::LeafPoints points = p.leaves();
-  points.period = period.data();
-  nearest::LeafPoints queries = points;
-  queries.periodic = points.periodic && !direct;
-  if (direct) p.period.assign(p.period.size(), kInfinity);  // of the distances expected
-  std::vector<double> lower, upper;
-  for (const auto& axis : p.axis) {
-    const auto [least, greatest] = std::minmax_element(axis.begin() + 20, axis.begin() + 41);
-    lower.push_back(*least);
-    upper.push_back(*greatest);
-  }
-  std::vector<double> limit(kQueries + 8, -1);  // query 5 does not look
-  for (std::uint32_t q = 0; q < kQueries; ++q)
-    if (q != 5) limit[q] = p.distance(q, 20 + q);
-  limit[7] = kInfinity;
-  std::vector<nearest::NearPair> to(std::size_t{kQueries} * 21);
-  to.resize(
-      nearest::near_pairs(points, queries, limit.data(), kQueries, lower.data(), upper.data(), 20, 41, to.data()));
-  std::size_t at = 0;
-  for (std::uint32_t q = 0; q < kQueries; ++q)
-    for (std::uint32_t i = 20; i < 41; ++i) {
-      if (!(p.distance(q, i) <= limit[q])) continue;
-      ASSERT_LT(at, to.size()) << "query " << q << ", point " << i;
-      EXPECT_EQ(to[at].query, q);
-      EXPECT_EQ(to[at].point, i);
-      EXPECT_EQ(to[at++].distance2, p.distance(q, i));
-    }
-  EXPECT_EQ(at, to.size());
-}
-
-TEST(LeafScan, finds_the_pairs_of_queries_and_points_within_limits) {
-  with_all_vectors([] {
-    for (const std::size_t axes : {3U, 4U, 6U, 16U})
-      for (const bool periodic : {false, true})
-        for (const bool direct : {false, true})
-          for (const double steps : {4.0, 1e9}) {
-            SCOPED_TRACE(std::to_string(axes) + " axes, periodic " + std::to_string(periodic) + ", direct " +
-                         std::to_string(direct));
-            expect_pairs(random_points({50, axes, steps, periodic, false, nearest::Norm::squares}, axes), direct);
-          }
   });
 }
 

@@ -75,24 +75,4 @@ double scan_leaf(const LeafPoints& points, const LeafLists& lists, const double*
 void leaf_distances(const LeafPoints& points, const double* place, double most, std::uint32_t begin, std::uint32_t end,
                     double* to);
 
-/// Pair of a query and a point of a leaf, for near_pairs().
-struct NearPair {
-  double distance2;     ///< canonical distance
-  std::uint32_t query;  ///< number of the query
-  std::uint32_t point;  ///< number of the point
-};
-
-/// Finds the points of a tree leaf, `begin` to `end` - 1 in a box, that are within the limits of queries, by canonical distances
-/// without core distances: sums of squares whatever the norm. Pairs ascend by (query, point). Local.
-/// @param queries  their coordinates, from number 0 on, with the axes and periods of `points` and as many elements behind them;
-///                 periods count only if `queries.periodic`, else separations are |a - b|
-/// @param limit  per query: greatest distance, inclusive; 8 more numbers at the end, all negative
-/// @param count  number of queries
-/// @param lower  lower corner of the box, one number per axis
-/// @param upper  upper corner of the box, one number per axis
-/// @param to     output; room for count * (end - begin) pairs
-/// @return the number of pairs
-std::size_t near_pairs(const LeafPoints& points, const LeafPoints& queries, const double* limit, std::uint32_t count,
-                       const double* lower, const double* upper, std::uint32_t begin, std::uint32_t end, NearPair* to);
-
 }  // namespace merganser::nearest
