@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -170,15 +171,11 @@ std::int64_t ceil_share(std::int64_t whole, std::int64_t r, std::int64_t parts) 
 graphs::Ranges balanced_ranges(const graphs::EdgeList& graph, comm::Transport& transport) {
   comm::agree(transport, [&] { check_vertices(graph); });
   const int ranks = transport.size();
-  if (ranks == 1) return graphs::Ranges::even(graph.vertices, ranks);
-  std::int64_t ends = 0;
-  graph.for_each([&](const auto& e) { ends += e.low == e.high ? 0 : 2; });
-  ends = transport.all_reduce(ends, comm::Op::sum);
-  if (ends == 0) return graphs::Ranges::even(graph.vertices, ranks);
-
-  std::vector<BoundarySearch> searches;
-  for (int r = 1; r < ranks; ++r) searches.push_back({0, 0, ceil_share(ends, r, ranks)});
-  unsigned bits = static_cast<unsigned>(std::bit_width(graph.vertices - 1));
+  if (ranks == 1 || graph.vertices < 2)
+    return graphs::Ranges::even(graph.vertices, ranks);  // no boundary, or only loops
+  std::vector<BoundarySearch> searches(static_cast<std::size_t>(ranks) - 1);
+  auto bits = static_cast<unsigned>(std::bit_width(graph.vertices - 1));
+  bool begun = false;
   while (bits > 0) {
     std::vector<std::uint64_t> lows;
     for (const auto& search : searches) lows.push_back(search.low);  // ascending, as the targets are
@@ -186,6 +183,12 @@ graphs::Ranges balanced_ranges(const graphs::EdgeList& graph, comm::Transport& t
     const DegreeBuckets buckets = next_buckets(bits, lows.size());
     const auto counts = histogram(graph, lows, buckets, transport);
     const MeasuredWork work;
+    if (!begun) {  // the first histogram has all ends of edges
+      const std::int64_t ends = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+      if (ends == 0) return graphs::Ranges::even(graph.vertices, ranks);
+      for (int r = 1; r < ranks; ++r) searches[static_cast<std::size_t>(r) - 1].target = ceil_share(ends, r, ranks);
+      begun = true;
+    }
     const std::size_t each = std::size_t{1} << buckets.bits;
     for (auto& search : searches) {
       const auto at = static_cast<std::size_t>(std::lower_bound(lows.begin(), lows.end(), search.low) - lows.begin());
