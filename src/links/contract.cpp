@@ -14,24 +14,43 @@ namespace {
 // Pointer doubling contracts any chain whose length fits 64 bits; more rounds mean a cycle.
 constexpr int kMaxRounds = 70;
 
+/// Validates the list of live vertices. Local. @throws InputError for a vertex that this rank does not have, and for a link of a
+/// vertex that is not listed
+void check_live(const Links& links, std::span<const std::uint32_t> live) {
+  const auto& target = links.target;
+  std::size_t listed = 0;
+  for (const std::uint32_t v : live) {
+    if (v >= target.size())
+      throw InputError("live vertex " + std::to_string(v) + "; allowed: below " + std::to_string(target.size()));
+    listed += target[v] != kNone ? 1 : 0;
+  }
+  const std::size_t linked = target.size() - static_cast<std::size_t>(std::count(target.begin(), target.end(), kNone));
+  if (listed != linked)
+    throw InputError(std::to_string(linked) + " links, " + std::to_string(listed) +
+                     " of them of live vertices; allowed: each link of one live vertex, listed once");
+}
+
 /// Contraction of trees by pointer doubling (Policy::trees). Each local chain ends in its terminal: a root, or a vertex
 /// whose link leaves the rank; only those links (exits) take part in the rounds.
 class TreeContraction {
  public:
-  /// Prepares the contraction on this rank: dual links lose one direction, which leaves trees; every vertex gets the
-  /// terminal of its local chain. Local.
-  TreeContraction(Links& links, const Ids& ids, const Channels& channels) : links_(links), channels_(channels) {
+  /// Prepares the contraction on this rank: dual links lose one direction, which leaves trees; every vertex that is no terminal
+  /// gets that of its local chain. Local.
+  TreeContraction(Links& links, std::span<const std::uint32_t> live, const Ids& ids, const Channels& channels)
+      : links_(links), live_(live), channels_(channels) {
     const MeasuredWork work;
     const comm::Graph& graph = channels.mailbox.graph();
     arc_of_.assign(static_cast<std::size_t>(channels.transport.size()), kNoArc);
     for (std::size_t a = 0; a < graph.out.size(); ++a) arc_of_[static_cast<std::size_t>(graph.out[a])] = a;
     CrossLinks cross;
     require_no_relays(links);
+    check_live(links, live);
     cross.build(links, graph.out.size());
     check_targets();
     // Without one direction of each dual link the graph is a forest, whose roots are the ends of chains.
     drop_lower_ends(ids, cross);
     find_terminals();
+    exits_.reserve(links.out.size());
     for (const CrossLink& link : links.out) {
       const bool kept = links.target[link.vertex] != kNone;
       exits_.push_back({graph.out[link.arc], link.remote_vertex, kept ? 0U : 1U});
@@ -47,10 +66,10 @@ class TreeContraction {
       send_replies();
       receive_replies();
     }
-    std::vector<Root> roots(links_.target.size());
-    for (std::uint32_t v = 0; v < roots.size(); ++v) {
-      const Pointer end = find_pointer(v);
-      roots[v] = {end.rank, end.vertex};
+    std::vector<Root> roots(live_.size());
+    for (std::size_t i = 0; i < roots.size(); ++i) {
+      const Pointer end = find_pointer(live_[i]);
+      roots[i] = {end.rank, end.vertex};
     }
     return roots;
   }
@@ -69,7 +88,7 @@ class TreeContraction {
   void check_targets() const {
     const std::size_t n = links_.target.size();
     if (n >= kAway) throw InputError(std::to_string(n) + " vertices on one rank; allowed: below 2147483648");
-    for (std::size_t v = 0; v < n; ++v) {
+    for (const std::uint32_t v : live_) {
       const std::uint32_t to = links_.target[v];
       if (to == kNone) continue;
       const std::size_t limit = (to & kAway) != 0 ? links_.out.size() : n;
@@ -82,7 +101,7 @@ class TreeContraction {
   /// Drops the link of the lower id of each dual link, which makes that end a root. Both ends of a dual link that
   /// crosses ranks compare the same two ids, so exactly one of them drops its link.
   void drop_lower_ends(const Ids& ids, const CrossLinks& cross) {
-    for (std::uint32_t v = 0; v < links_.target.size(); ++v) {
+    for (const std::uint32_t v : live_) {
       const std::uint32_t to = links_.target[v];
       if (to == kNone || (to & kAway) != 0 || links_.target[to] != v) continue;
       links_.target[ids[v] < ids[to] ? v : to] = kNone;
@@ -99,12 +118,12 @@ class TreeContraction {
     return to == kNone || (to & kAway) != 0;
   }
 
-  /// Finds the terminal of every local vertex, the end of its chain of links within this rank. Every vertex is visited twice at
-  /// most: once to find the end of its chain, once to store it.
+  /// Finds the terminal of every live vertex with a link within this rank, the end of its chain of such links. Every vertex is
+  /// visited twice at most: once to find the end of its chain, once to store it.
   void find_terminals() {
     const auto n = static_cast<std::uint32_t>(links_.target.size());
     terminal_.assign(n, kNone);
-    for (std::uint32_t v = 0; v < n; ++v) {
+    for (const std::uint32_t v : live_) {
       std::uint32_t end = v;
       std::uint32_t steps = 0;
       while (terminal_[end] == kNone && !ends_chain(end)) {
@@ -112,11 +131,8 @@ class TreeContraction {
         if (++steps > n) throw InputError("a cycle of three or more links on one rank; allowed: dual links only");
       }
       if (terminal_[end] != kNone) end = terminal_[end];
-      // Stored along the whole chain, so that later vertices on it stop at once.
-      for (std::uint32_t u = v; terminal_[u] == kNone; u = links_.target[u]) {
-        terminal_[u] = end;
-        if (u == end) break;
-      }
+      // Stored along the whole chain but for its end, so that later vertices on it stop at once.
+      for (std::uint32_t u = v; u != end && terminal_[u] == kNone; u = links_.target[u]) terminal_[u] = end;
     }
   }
 
@@ -133,9 +149,9 @@ class TreeContraction {
     if (vertex >= terminal_.size())
       throw InputError("a link to vertex " + std::to_string(vertex) + "; allowed: below " +
                        std::to_string(terminal_.size()) + ", those of its rank");
-    const std::uint32_t end = terminal_[vertex];
+    const std::uint32_t end = ends_chain(vertex) ? vertex : terminal_[vertex];
     const std::uint32_t to = links_.target[end];
-    if (to == kNone) return {channels_.transport.rank(), end, 1};
+    if (to == kNone) return {rank_, end, 1};
     return exits_[to & ~kAway];
   }
 
@@ -161,7 +177,7 @@ class TreeContraction {
         throw InputError("contraction of trees needs an arc to rank " + std::to_string(p.rank) +
                          "; allowed: a complete graph");
       channels_.mailbox.post(arc, p.vertex);
-      queries_.push_back({arc, k});
+      queries_.push_back(k);
       ++questions;
     }
     work.end();
@@ -186,48 +202,47 @@ class TreeContraction {
   void receive_replies() {
     const MeasuredWork work;
     comm::Mailbox& mailbox = channels_.mailbox;
-    std::vector<std::size_t> in_of(arc_of_.size(), 0);
+    std::vector<std::span<const Pointer>> replies(arc_of_.size());  // by rank that has sent them, less those taken
     for (std::size_t a = 0; a < mailbox.graph().in.size(); ++a)
-      in_of[static_cast<std::size_t>(mailbox.graph().in[a])] = a;
-    std::vector<std::size_t> at(mailbox.graph().in.size(), 0);
-    for (const auto& [arc, k] : queries_) {  // replies arrive in the order of the queries of each arc
-      const std::size_t in = in_of[static_cast<std::size_t>(mailbox.graph().out[arc])];
-      next_[k] = mailbox.records<Pointer>(in)[at[in]++];
+      replies[static_cast<std::size_t>(mailbox.graph().in[a])] = mailbox.records<Pointer>(a);
+    for (const std::uint32_t k : queries_) {  // replies arrive in the order of the queries to each rank
+      auto& from = replies[static_cast<std::size_t>(exits_[k].rank)];
+      if (from.empty()) throw CommError("fewer replies than queries from rank " + std::to_string(exits_[k].rank));
+      next_[k] = from.front();
+      from = from.subspan(1);
     }
     exits_.swap(next_);
   }
 
-  /// Query sent in this round of pointer doubling, with the exit for which it was sent.
-  struct Query {
-    std::size_t arc;     // out-arc on which the query was sent
-    std::uint32_t exit;  // exit for which it was sent: index in exits_
-  };
   Links& links_;
+  std::span<const std::uint32_t> live_;  // vertices of this rank that may have links
   const Channels& channels_;
+  const int rank_ = channels_.transport.rank();
   std::vector<std::size_t> arc_of_;      // by rank: out-arc to it, or kNoArc
-  std::vector<std::uint32_t> terminal_;  // by vertex: end of its chain of links within this rank
+  std::vector<std::uint32_t> terminal_;  // by vertex with a link within this rank: end of its chain; kNone for others
   std::vector<Pointer> exits_;           // by Links::out: pointer at the start of the round
   std::vector<Pointer> next_;            // by Links::out: pointer after the round
-  std::vector<Query> queries_;           // of this round, in the order in which they were sent
+  std::vector<std::uint32_t> queries_;   // of this round: exits for which one was sent, in order
 };
 
 /// Contracts stars (Policy::stars): the root of a vertex is the target of its kept link, or the vertex itself.
-std::vector<Root> contract_stars(Links& links, const Ids& ids, const Channels& channels,
-                                 ContractStatistics& statistics) {
+std::vector<Root> contract_stars(Links& links, std::span<const std::uint32_t> live, const Ids& ids,
+                                 const Channels& channels, ContractStatistics& statistics) {
+  check_live(links, live);
   PruneStatistics pruned;
   const Stars stars = prune_single_pass(links, ids, channels, &pruned);
   statistics.rounds = pruned.rounds;
   statistics.asked = static_cast<std::int64_t>(links.out.size());
-  std::vector<Root> roots(links.target.size());
-  for (std::uint32_t v = 0; v < roots.size(); ++v) {
-    const std::uint32_t to = links.target[v];
+  std::vector<Root> roots(live.size());
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    const std::uint32_t to = links.target[live[i]];
     if (to == kNone) {
-      roots[v] = {channels.transport.rank(), v};
+      roots[i] = {channels.transport.rank(), live[i]};
     } else if ((to & kAway) != 0) {
       const CrossLink& link = links.out[to & ~kAway];
-      roots[v] = {channels.mailbox.graph().out[link.arc], link.remote_vertex};
+      roots[i] = {channels.mailbox.graph().out[link.arc], link.remote_vertex};
     } else {
-      roots[v] = {channels.transport.rank(), to};
+      roots[i] = {channels.transport.rank(), to};
     }
   }
   return roots;
@@ -237,12 +252,12 @@ std::vector<Root> contract_stars(Links& links, const Ids& ids, const Channels& c
 
 // Contraction of the components' links in a round of Boruvka's algorithm: the policy decides whether stars or whole
 // trees become one component.
-std::vector<Root> contract(Policy policy, Links& links, const Ids& ids, const Channels& channels,
-                           ContractStatistics* statistics) {
+std::vector<Root> contract(Policy policy, Links& links, std::span<const std::uint32_t> live, const Ids& ids,
+                           const Channels& channels, ContractStatistics* statistics) {
   ContractStatistics unused;
   ContractStatistics& counted = statistics != nullptr ? *statistics : unused;
-  if (policy == Policy::stars) return contract_stars(links, ids, channels, counted);
-  return TreeContraction(links, ids, channels).run(counted);
+  if (policy == Policy::stars) return contract_stars(links, live, ids, channels, counted);
+  return TreeContraction(links, live, ids, channels).run(counted);
 }
 
 }  // namespace merganser::links

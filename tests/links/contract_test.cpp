@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "merganser/base/error.hpp"
 #include "tests/links/distribute_links.hpp"
 #include "tests/links/oracles.hpp"
@@ -27,6 +30,23 @@ Kept expected_kept(Policy policy, const LinkGraph& graph) {
   return kept;
 }
 
+/// Returns the numbers of all vertices of a rank.
+std::vector<std::uint32_t> all_vertices(const PartOfGraph& part) {
+  std::vector<std::uint32_t> all(part.vertex.size());
+  std::iota(all.begin(), all.end(), 0U);
+  return all;
+}
+
+/// Returns the vertices of a rank that are given to contract(): all, in a random order; or those with a link, and few others.
+std::vector<std::uint32_t> live_vertices(const PartOfGraph& part, unsigned seed) {
+  Random random(seed);
+  std::vector<std::uint32_t> live;
+  for (const std::uint32_t v : all_vertices(part))
+    if (seed % 2 == 0 || part.links.target[v] != links::kNone || below(random, 5) == 0) live.push_back(v);
+  std::shuffle(live.begin(), live.end(), random);
+  return live;
+}
+
 void expect_contraction(Policy policy, const LinkGraph& graph, const std::vector<int>& owner, unsigned seed,
                         const Wiring& wiring, const std::string& where) {
   const Kept kept = expected_kept(policy, graph);
@@ -38,16 +58,18 @@ void expect_contraction(Policy policy, const LinkGraph& graph, const std::vector
     parts.push_back(distribute_links(graph, owner, r, others, seed));
   }
   PartOfGraph& mine = parts[static_cast<std::size_t>(wiring.channels.transport.rank())];
-  const auto roots = links::contract(policy, mine.links, mine.ids(), wiring.channels);
-  ASSERT_EQ(roots.size(), mine.vertex.size()) << where;
-  for (std::size_t v = 0; v < roots.size(); ++v) {
-    int expected = mine.vertex[v];
+  const auto live = live_vertices(mine, seed);
+  const auto roots = links::contract(policy, mine.links, live, mine.ids(), wiring.channels);
+  ASSERT_EQ(roots.size(), live.size()) << where;
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    int expected = mine.vertex[live[i]];
     while (kept[expected]) expected = graph.target[expected];
-    const auto& there = parts[static_cast<std::size_t>(roots[v].rank)].vertex;
-    ASSERT_LT(roots[v].vertex, there.size()) << where;
-    ASSERT_EQ(there[roots[v].vertex], expected) << where << ", vertex " << mine.vertex[v];
-    ASSERT_EQ(mine.links.target[v] != links::kNone, kept[mine.vertex[v]]) << where << ", vertex " << mine.vertex[v];
+    const auto& there = parts[static_cast<std::size_t>(roots[i].rank)].vertex;
+    ASSERT_LT(roots[i].vertex, there.size()) << where;
+    ASSERT_EQ(there[roots[i].vertex], expected) << where << ", vertex " << mine.vertex[live[i]];
   }
+  for (std::size_t v = 0; v < mine.vertex.size(); ++v)
+    ASSERT_EQ(mine.links.target[v] != links::kNone, kept[mine.vertex[v]]) << where << ", vertex " << mine.vertex[v];
   wiring.channels.mailbox.step();  // separates the rounds of the Stream
 }
 
@@ -75,7 +97,8 @@ TEST_P(ContractTest, long_chains_over_ranks_take_rounds_by_their_logarithm) {
     for (int v = 0; v < n; ++v) owner[v] = v % t.size();
     PartOfGraph part = distribute_links(chain(n), owner, t.rank(), wiring.neighbours, 1);
     links::ContractStatistics statistics;
-    const auto roots = links::contract(Policy::trees, part.links, part.ids(), wiring.channels, &statistics);
+    const auto roots =
+        links::contract(Policy::trees, part.links, all_vertices(part), part.ids(), wiring.channels, &statistics);
     for (const auto& root : roots) EXPECT_EQ(root, roots.front());
     if (t.size() == 1) {
       EXPECT_EQ(statistics.rounds, 0);
@@ -93,9 +116,33 @@ TEST_P(ContractTest, a_cycle_of_three_is_refused) {
     std::vector<int> owner{0, 1 % t.size(), 2 % t.size()};
     PartOfGraph part = distribute_links(graph, owner, t.rank(), wiring.neighbours, 0);
     if (t.size() == 1) {
-      EXPECT_THROW((void)links::contract(Policy::trees, part.links, part.ids(), wiring.channels), InputError);
+      EXPECT_THROW((void)links::contract(Policy::trees, part.links, all_vertices(part), part.ids(), wiring.channels),
+                   InputError);
     } else if (t.size() >= 3) {
-      EXPECT_THROW((void)links::contract(Policy::trees, part.links, part.ids(), wiring.channels), InputError);
+      EXPECT_THROW((void)links::contract(Policy::trees, part.links, all_vertices(part), part.ids(), wiring.channels),
+                   InputError);
+    }
+  });
+}
+
+TEST_P(ContractTest, links_of_vertices_that_are_not_live_are_refused) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    const Wiring wiring(t);
+    for (const Policy policy : {Policy::trees, Policy::stars}) {
+      const std::vector<int> owner(6, t.rank());  // each rank has a graph of its own, and refuses it
+      const auto error = [&](std::vector<std::uint32_t> live) -> std::string {
+        PartOfGraph part = distribute_links(chain(6), owner, t.rank(), wiring.neighbours, 1);
+        try {
+          (void)links::contract(policy, part.links, live, part.ids(), wiring.channels);
+        } catch (const InputError& e) {
+          return e.what();
+        }
+        return "accepted";
+      };
+      const PartOfGraph part = distribute_links(chain(6), owner, t.rank(), wiring.neighbours, 1);
+      const auto linked = 6 - std::count(part.links.target.begin(), part.links.target.end(), links::kNone);
+      EXPECT_NE(error({0, 1, 6}).find("live vertex 6; allowed: below 6"), std::string::npos);
+      EXPECT_NE(error({}).find(std::to_string(linked) + " links, 0 of them of live vertices"), std::string::npos);
     }
   });
 }

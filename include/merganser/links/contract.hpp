@@ -1,9 +1,9 @@
 #pragma once
 /// Contraction of nearest-neighbour graphs, as in Boruvka's algorithm: every tree (or star) of links is merged into one
 /// root vertex.
-/// Invariant: after a call every vertex of this rank has exactly one root, the same for all vertices of its tree or
-/// star.
+/// Invariant: after a call every vertex has exactly one root, the same for all vertices of its tree or star.
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "merganser/links/links.hpp"
@@ -32,8 +32,8 @@ struct ContractStatistics {
   std::int64_t asked = 0;  ///< queries sent to other ranks (trees), or labels sent (stars)
 };
 
-/// Contracts a graph of links: returns the root of every vertex of this rank. Of a dual link the end with the lower
-/// global id loses its link; the roots of trees are those ends and the vertices without a link. On return links.target
+/// Contracts a graph of links: returns the root of each vertex of this rank that is listed. Of a dual link the end with the
+/// lower global id loses its link; the roots of trees are those ends and the vertices without a link. On return links.target
 /// holds the kept links only (kNone elsewhere); a kept link to another rank stays kAway | index.
 ///
 /// Policy::trees: collective over the transport. Chains within a rank are followed, chains over ranks are shortened by
@@ -41,13 +41,15 @@ struct ContractStatistics {
 /// other rank.
 /// Policy::stars: called by every rank with a cross-rank link, no collective, as prune_single_pass.
 /// @param links  cycles of length 2 only; `out` and `in` ordered by arc, then slot; no relays with Policy::trees
+/// @param live  vertices of this rank whose roots are wanted, each once; every vertex with a link must be among them
 /// @param ids  global ids of the local vertices, unique over all ranks
 /// @param statistics  written if not null
-/// @return one root per local vertex, in the order of links.target
+/// @return one root per vertex of `live`, in its order
 /// @throws InputError for links that violate these conditions, on the rank that finds them only, and for a cycle of three or more
 /// links (trees); ranks that wait for that rank end with CommError once the error leaves its comm::run(), or with its process
-/// Cost (trees): O(links) work a round, at most 2 + log2(longest chain of cross-rank links) rounds of two waves.
-std::vector<Root> contract(Policy policy, Links& links, const Ids& ids, const Channels& channels,
-                           ContractStatistics* statistics = nullptr);
+/// Cost (trees): O(live vertices + links) work a round beside the clearing of 4 bytes for every vertex of the rank, at most 2 +
+/// log2(longest chain of cross-rank links) rounds of two waves.
+std::vector<Root> contract(Policy policy, Links& links, std::span<const std::uint32_t> live, const Ids& ids,
+                           const Channels& channels, ContractStatistics* statistics = nullptr);
 
 }  // namespace merganser::links

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "merganser/base/error.hpp"
-#include "merganser/base/id_table.hpp"
 #include "merganser/base/simulated.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/links/contract.hpp"
@@ -18,6 +17,8 @@
 #include "src/msf/components.hpp"
 #include "src/msf/local/union_find.hpp"
 #include "src/msf/merge_tree.hpp"
+#include "src/msf/parallel_edges.hpp"
+#include "src/msf/vertex_numbers.hpp"
 
 namespace merganser::msf {
 
@@ -46,9 +47,8 @@ class Boruvka {
     stream_ = peers.transport().stream(std::move(labels), slots);
     const std::size_t own = components.parent().size();
     if (own >= links::kAway) throw InputError(std::to_string(own) + " vertices of one rank; allowed: below 2147483648");
-    own_ids_.resize(own);
-    std::iota(own_ids_.begin(), own_ids_.end(), static_cast<std::int64_t>(components.first()));
     choice_of_.assign(own, kNo);
+    links_.target.assign(own, links::kNone);
   }
 
   /// Contracts components along `edges` of all ranks (with the ids of the input) until none joins two components: rounds of
@@ -88,20 +88,24 @@ class Boruvka {
     const auto mine = static_cast<std::int64_t>((edges.size() + kLookUpBlock - 1) / kLookUpBlock);
     const std::int64_t blocks = peers_.transport().all_reduce(mine, comm::Op::max);
     std::vector<Edge> kept;
-    std::vector<std::uint32_t> ends;
     for (std::int64_t b = 0; b < blocks; ++b) {
       const std::size_t begin = std::min(edges.size(), static_cast<std::size_t>(b) * kLookUpBlock);
       const auto block = edges.subspan(begin, std::min(kLookUpBlock, edges.size() - begin));
-      const auto labels = query_labels(block, ends);
+      std::vector<std::uint64_t> labels;
+      const VertexNumbers numbers = number_ends(block, labels);
+      components_.replace_by_parents(labels);
       const MeasuredWork work;
-      for (std::size_t i = 0; i < block.size(); ++i)
-        if (labels[ends[2 * i]] != labels[ends[2 * i + 1]]) kept.push_back(block[i]);
+      for (const Edge& e : block)
+        if (labels[numbers.number(e.low)] != labels[numbers.number(e.high)]) kept.push_back(e);
     }
     return kept;
   }
 
  private:
-  static constexpr std::uint32_t kNo = 0xffffffffU;                  // component that has not chosen an edge
+  using Id = typename Edge::id_type;  // ids of vertices as edges hold them
+
+  static constexpr std::uint32_t kNo = 0xffffffffU;   // component that has not chosen an edge
+  static constexpr std::size_t kFewPerComponent = 2;  // live edges for each component, of which few are parallel
   static constexpr std::size_t kLookUpBlock = std::size_t{1} << 24;  // edges whose labels are queried at a time
 
   /// Live edge of Boruvka's algorithm: an edge of the graph, on this rank, between two different components.
@@ -112,9 +116,9 @@ class Boruvka {
   };
   /// Message of a Boruvka round to the owner of a component: the least edge out of the component on the sending rank.
   struct LeastEdgeCandidate {
-    std::uint64_t component;  ///< name (root vertex) of the component, which the receiver owns
-    std::uint64_t other;      ///< name of the component that the edge leads to
-    Edge key;                 ///< the edge with the ids of the input
+    Id component;  ///< name (root vertex) of the component, which the receiver owns
+    Id other;      ///< name of the component that the edge leads to
+    Edge key;      ///< the edge with the ids of the input
   };
   /// Message of a Boruvka round to the owner of a chosen edge's target: a link (chosen edge) between components of two ranks. A
   /// component is given by the position of its root among the vertices that its rank owns.
@@ -125,25 +129,20 @@ class Boruvka {
   /// Least edge of a component that this rank owns, over all ranks' edges, as chosen in a Boruvka round.
   struct Choice {
     std::uint32_t vertex;  ///< root of the component, less components_.first()
-    std::uint64_t other;   ///< name of the component that the edge leads to
+    Id other;              ///< name of the component that the edge leads to
     Edge key;              ///< the edge with the ids of the input
   };
 
-  /// Queries the owners of the end vertices of this rank's edges for the components that contain them; each distinct vertex is
-  /// queried once. Collective.
-  /// @param ends  result: the component of the lower end of edge i is labels[ends[2 i]], that of its higher end
-  /// labels[ends[2 i + 1]]
-  /// @return the labels (ids of components), one for each distinct vertex in the order of first occurrence
-  std::vector<std::uint64_t> query_labels(std::span<const Edge> edges, std::vector<std::uint32_t>& ends) {
-    MeasuredWork asking;
-    IdTable table(2 * edges.size(), components_.ranges().first.back());
-    ends.resize(2 * edges.size());
-    for (std::size_t i = 0; i < edges.size(); ++i) {
-      ends[2 * i] = table.insert(edges[i].low);
-      ends[2 * i + 1] = table.insert(edges[i].high);
+  /// Numbers the distinct vertices at the ends of edges. Local. @param ids  result: these vertices by number, grouped by owner
+  [[nodiscard]] VertexNumbers number_ends(std::span<const Edge> edges, std::vector<std::uint64_t>& ids) const {
+    const MeasuredWork work;
+    VertexNumbers numbers(components_.ranges().first.back(), 2 * edges.size());
+    for (const Edge& e : edges) {
+      numbers.add(e.low);
+      numbers.add(e.high);
     }
-    asking.end();
-    return components_.query_parents(table.keys());
+    ids = numbers.finish(components_.ranges());
+    return numbers;
   }
 
   /// Replaces this rank's live edges by `edges`, with the components that contain their ends at this stage of Boruvka's algorithm.
@@ -151,34 +150,32 @@ class Boruvka {
   void load(std::span<const Edge> edges) {
     const Report::Scope scope(report_, "lookup", peers_.transport());
     components_.flatten();
-    std::vector<std::uint32_t> ends;
-    const auto labels = query_labels(edges, ends);
-    MeasuredWork work;
-    names_.clear();
-    edges_.clear();
-    edges_.reserve(edges.size());
-    for (std::size_t i = 0; i < edges.size(); ++i) edges_.push_back({ends[2 * i], ends[2 * i + 1], edges[i]});
-    work.end();
-    set_names(labels);
+    {
+      const VertexNumbers numbers = number_ends(edges, names_);
+      const MeasuredWork work;
+      edges_.clear();
+      edges_.reserve(edges.size());
+      for (const Edge& e : edges)
+        if (e.low != e.high) edges_.push_back({numbers.number(e.low), numbers.number(e.high), e});
+      are_sorted_ = std::is_sorted(edges.begin(), edges.end());
+      most_per_component_ = kFewPerComponent;
+    }
+    slice_ = slices_by_owner(names_, components_.ranges());
+    if (!components_.are_singletons()) relabel();
   }
 
   /// Relabels this rank's live edges after a Boruvka round: the component at position i of names_ is part of component labels[i]
-  /// now. names_ becomes the distinct labels, grouped by owner; loops and all but the least of parallel edges are dropped. Local.
+  /// now. names_ becomes the distinct labels, grouped by owner; loops and most edges that are parallel to a lesser one are dropped.
+  /// Local.
   void set_names(const std::vector<std::uint64_t>& labels) {
     // Grouping by owner lets later look-ups send slices of names_, and match replies by position.
     const MeasuredWork work;
-    IdTable table(labels.size(), components_.ranges().first.back());
-    std::vector<std::uint32_t> number(labels.size());
-    for (std::size_t i = 0; i < labels.size(); ++i) number[i] = table.insert(labels[i]);
-    const auto order = order_by_owner(table.keys(), components_.ranges());
-    std::vector<std::uint32_t> place(order.size());
-    names_.resize(order.size());
-    for (std::uint32_t i = 0; i < order.size(); ++i) {
-      place[order[i]] = i;
-      names_[i] = table.keys()[order[i]];
-    }
-    for (auto& n : number) n = place[n];
+    VertexNumbers numbers(components_.ranges().first.back(), labels.size());
+    for (const std::uint64_t label : labels) numbers.add(label);
+    names_ = numbers.finish(components_.ranges());
     slice_ = slices_by_owner(names_, components_.ranges());
+    std::vector<std::uint32_t> number(labels.size());
+    for (std::size_t i = 0; i < labels.size(); ++i) number[i] = numbers.number(labels[i]);
     std::size_t kept = 0;
     for (const LiveEdge& e : edges_) {
       const std::uint32_t a = number[e.a];
@@ -186,25 +183,33 @@ class Boruvka {
       if (a != b) edges_[kept++] = {std::min(a, b), std::max(a, b), e.key};
     }
     edges_.resize(kept);
-    drop_parallel();
+    // Where few edges were parallel, they are looked for again once there are four times as many edges for each component.
+    if (kept / most_per_component_ <= names_.size()) return;
+    drop_parallel(edges_, names_.size());
+    most_per_component_ = edges_.size() <= kept - kept / 8 ? kFewPerComponent : 4 * most_per_component_;
   }
 
-  /// Drops parallel live edges of this rank in Boruvka's algorithm: of those between the same two components the least is kept.
-  /// Local.
-  void drop_parallel() {
-    // Pairs are numbered in the order of first occurrence, which is the order of the edges kept: no second table is needed.
-    IdTable pairs(edges_.size());
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < edges_.size(); ++i) {
-      const LiveEdge e = edges_[i];
-      const std::uint32_t at = pairs.insert(std::uint64_t{e.a} << 32 | e.b);
-      if (at == kept) {
-        edges_[kept++] = e;
-      } else if (e.key < edges_[at].key) {
-        edges_[at] = e;
-      }
+  /// Finds the least edge out of each component among this rank's live edges: best_ by position in names_. Local.
+  void find_least_edges() {
+    best_.assign(names_.size(), kNo);
+    if (are_sorted_) {  // the last one stored for a component is its first
+      for (auto i = static_cast<std::uint32_t>(edges_.size()); i-- > 0;) best_[edges_[i].a] = best_[edges_[i].b] = i;
+      return;
     }
-    edges_.resize(kept);
+    for (std::uint32_t i = 0; i < edges_.size(); ++i) {
+      for (const std::uint32_t end : {edges_[i].a, edges_[i].b})
+        if (best_[end] == kNo || edges_[i].key < edges_[best_[end]].key) best_[end] = i;
+    }
+  }
+
+  /// Calls `use` with the least edge out of each component of a rank that this rank has an edge of.
+  void for_each_candidate(int rank, const auto& use) const {
+    const auto r = static_cast<std::size_t>(rank);
+    for (std::size_t n = slice_[r]; n < slice_[r + 1]; ++n) {
+      if (best_[n] == kNo) continue;
+      const LiveEdge& e = edges_[best_[n]];
+      use(LeastEdgeCandidate{static_cast<Id>(names_[n]), static_cast<Id>(names_[e.a == n ? e.b : e.a]), e.key});
+    }
   }
 
   /// First step of a Boruvka round: sends the least edge out of each component, among this rank's live edges, to the owner of the
@@ -212,17 +217,13 @@ class Boruvka {
   void send_candidates() {
     MeasuredWork work;
     // Reducing to one candidate per component first bounds the messages by the components, not the edges.
-    std::vector<std::uint32_t> best(names_.size(), kNo);
-    for (std::uint32_t i = 0; i < edges_.size(); ++i) {
-      for (const std::uint32_t end : {edges_[i].a, edges_[i].b})
-        if (best[end] == kNo || edges_[i].key < edges_[best[end]].key) best[end] = i;
-    }
+    find_least_edges();
+    std::vector<LeastEdgeCandidate> candidates;
     for (int r = 0; r < peers_.transport().size(); ++r) {
-      for (std::size_t n = slice_[static_cast<std::size_t>(r)]; n < slice_[static_cast<std::size_t>(r) + 1]; ++n) {
-        if (best[n] == kNo) continue;
-        const LiveEdge& e = edges_[best[n]];
-        peers_.post(r, LeastEdgeCandidate{names_[n], names_[e.a == n ? e.b : e.a], e.key});
-      }
+      if (r == peers_.transport().rank()) continue;
+      candidates.clear();
+      for_each_candidate(r, [&](const LeastEdgeCandidate& c) { candidates.push_back(c); });
+      peers_.post_all<LeastEdgeCandidate>(r, candidates);
     }
     work.end();
     peers_.step();
@@ -234,16 +235,22 @@ class Boruvka {
     const MeasuredWork work;
     for (const Choice& c : choices_) choice_of_[c.vertex] = kNo;
     choices_.clear();
+    const auto take = [this](const LeastEdgeCandidate& c) {
+      const auto vertex = static_cast<std::uint32_t>(c.component - components_.first());
+      std::uint32_t& at = choice_of_[vertex];
+      if (at == kNo) {
+        at = static_cast<std::uint32_t>(choices_.size());
+        choices_.push_back({vertex, c.other, c.key});
+      } else if (c.key < choices_[at].key) {
+        choices_[at] = {vertex, c.other, c.key};
+      }
+    };
+    const int rank = peers_.transport().rank();
     for (int r = 0; r < peers_.transport().size(); ++r) {
-      for (const LeastEdgeCandidate& c : peers_.records<LeastEdgeCandidate>(r)) {
-        const auto vertex = static_cast<std::uint32_t>(c.component - components_.first());
-        std::uint32_t& at = choice_of_[vertex];
-        if (at == kNo) {
-          at = static_cast<std::uint32_t>(choices_.size());
-          choices_.push_back({vertex, c.other, c.key});
-        } else if (c.key < choices_[at].key) {
-          choices_[at] = {vertex, c.other, c.key};
-        }
+      if (r == rank) {
+        for_each_candidate(r, take);
+      } else {
+        for (const LeastEdgeCandidate& c : peers_.records<LeastEdgeCandidate>(r)) take(c);
       }
     }
   }
@@ -255,35 +262,37 @@ class Boruvka {
     // The slot of a link is its number among the links of its arc, on both ends: it need not be sent.
     MeasuredWork numbering;
     const graphs::Ranges& ranges = components_.ranges();
-    const int rank = peers_.transport().rank();
-    const std::size_t arcs = peers_.mailbox().graph().out.size();
-    links_.target.assign(own_ids_.size(), links::kNone);
-    links_.out.clear();
+    const comm::Graph& graph = peers_.mailbox().graph();
+    const std::size_t arcs = graph.out.size();
     links_.in.clear();
-    std::vector<std::vector<links::CrossLink>> leaving(arcs);
+    std::vector<std::uint32_t> arc_of;              // of each choice whose target is another rank's
+    std::vector<std::uint32_t> begin(arcs + 1, 0);  // by arc: position of its first link
     for (const Choice& c : choices_) {
-      const int owner = ranges.owner(c.other);
-      const auto far = static_cast<std::uint32_t>(c.other - ranges.first[static_cast<std::size_t>(owner)]);
-      if (owner == rank) {
-        links_.target[c.vertex] = far;
+      if (c.other - components_.first() < links_.target.size()) {  // this rank's
+        links_.target[c.vertex] = static_cast<std::uint32_t>(c.other - components_.first());
         continue;
       }
-      const std::uint32_t arc = peers_.arc(owner);
-      const auto slot = static_cast<std::uint32_t>(leaving[arc].size());
-      leaving[arc].push_back({c.vertex, far, arc, slot, static_cast<std::int64_t>(c.other), 0});
-      peers_.mailbox().post(arc, LinkAnnouncement{far, c.vertex});
+      arc_of.push_back(peers_.arc(ranges.owner(c.other)));
+      ++begin[arc_of.back() + 1];
     }
-    for (const auto& list : leaving) {
-      for (const auto& link : list) {
-        links_.target[link.vertex] = links::kAway | static_cast<std::uint32_t>(links_.out.size());
-        links_.out.push_back(link);
-      }
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    std::vector<std::uint32_t> next = begin;
+    links_.out.resize(arc_of.size());
+    std::size_t k = 0;
+    for (const Choice& c : choices_) {
+      if (links_.target[c.vertex] != links::kNone) continue;
+      const std::uint32_t arc = arc_of[k++];
+      const auto far = static_cast<std::uint32_t>(c.other - ranges.first[static_cast<std::size_t>(graph.out[arc])]);
+      const std::uint32_t at = next[arc]++;
+      links_.target[c.vertex] = links::kAway | at;
+      links_.out[at] = {c.vertex, far, arc, at - begin[arc], static_cast<std::int64_t>(c.other), 0};
+      peers_.mailbox().post(arc, LinkAnnouncement{far, c.vertex});
     }
     numbering.end();
     peers_.step();
     const MeasuredWork taking;
     for (std::uint32_t arc = 0; arc < arcs; ++arc) {
-      const int from = peers_.mailbox().graph().in[arc];
+      const int from = graph.in[arc];
       std::uint32_t slot = 0;
       for (const auto& a : peers_.mailbox().records<LinkAnnouncement>(arc)) {
         const auto id = static_cast<std::int64_t>(ranges.first[static_cast<std::size_t>(from)] + a.source);
@@ -297,14 +306,20 @@ class Boruvka {
   /// are added to the spanning forest. Called by every rank.
   void contract(std::vector<Edge>& forest) {
     const links::Channels channels{peers_.transport(), peers_.mailbox(), *stream_};
-    const links::Ids ids{reinterpret_cast<const std::byte*>(own_ids_.data())};
+    links::Ids ids;
+    ids.first = static_cast<std::int64_t>(components_.first());
     links::ContractStatistics statistics;
-    const auto roots = links::contract(options_.policy, links_, ids, channels, &statistics);
+    std::vector<std::uint32_t> live;
+    live.reserve(choices_.size());
+    for (const Choice& c : choices_) live.push_back(c.vertex);
+    const auto roots = links::contract(options_.policy, links_, live, ids, channels, &statistics);
     report_.add("contract rounds", statistics.rounds);
-    for (const Choice& c : choices_) {
-      const links::Root root = roots[c.vertex];
-      components_.parent()[c.vertex] = components_.ranges().first[static_cast<std::size_t>(root.rank)] + root.vertex;
+    auto& parent = components_.change_parents();
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+      const Choice& c = choices_[i];
+      parent[c.vertex] = components_.ranges().first[static_cast<std::size_t>(roots[i].rank)] + roots[i].vertex;
       if (links_.target[c.vertex] != links::kNone) forest.push_back(c.key);
+      links_.target[c.vertex] = links::kNone;  // for the next round
     }
   }
 
@@ -392,7 +407,8 @@ class Boruvka {
       const std::uint64_t begin = components_.first() + choices_.front().vertex;
       while (all[at] != begin) ++at;
     }
-    for (std::size_t i = 0; i < choices_.size(); ++i) components_.parent()[choices_[i].vertex] = all[labels[at + i]];
+    auto& parent = components_.change_parents();
+    for (std::size_t i = 0; i < choices_.size(); ++i) parent[choices_[i].vertex] = all[labels[at + i]];
   }
 
   Components& components_;
@@ -400,10 +416,13 @@ class Boruvka {
   Options options_;
   Report& report_;
   std::unique_ptr<comm::Stream> stream_;
-  std::vector<std::int64_t> own_ids_;     // ids of this rank's vertices, as links::Ids views them
-  std::vector<std::uint64_t> names_;      // components at the ends of live edges here, by ascending owner
-  std::vector<std::size_t> slice_;        // per owner: position of its first component in names_
-  std::vector<LiveEdge> edges_;           // live edges of this rank
+  std::vector<std::uint64_t> names_;  // components at the ends of live edges here, by ascending owner
+  std::vector<std::size_t> slice_;    // per owner: position of its first component in names_
+  std::vector<LiveEdge> edges_;       // live edges of this rank
+  bool are_sorted_ = false;           // live edges ascend
+  std::size_t most_per_component_ =
+      kFewPerComponent;                   // live edges for each component up to which no parallel ones are looked for
+  std::vector<std::uint32_t> best_;       // per component of names_: its least live edge, or kNo
   std::vector<std::uint32_t> choice_of_;  // per own vertex: position in choices_, or kNo
   std::vector<Choice> choices_;           // least edges of this rank's components in this round
   links::Links links_;                    // chosen edges as links between components

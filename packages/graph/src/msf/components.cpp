@@ -21,25 +21,36 @@ Components::Components(graphs::Ranges ranges, Peers& peers)
 // Distributed look-up of parent pointers, one level up.
 void Components::replace_by_parents(std::vector<std::uint64_t>& ids) {
   // Two steps: queries to the owners, then replies. Ids are grouped by owner and messages keep their order, so that the replies
-  // of a rank are the parents of its slice of ids: no id needs to be sent back.
+  // of a rank are the parents of its slice of ids: no id needs to be sent back. This rank's own vertices go by no message.
   MeasuredWork asking;
   const int size = peers_.transport().size();
+  const int me = peers_.transport().rank();
   const auto begin = slices_by_owner(ids, ranges_);
-  for (std::size_t r = 0; r + 1 < begin.size(); ++r)
-    peers_.post_all<std::uint64_t>(static_cast<int>(r), {ids.data() + begin[r], begin[r + 1] - begin[r]});
+  const auto slice = [&](int r) {
+    const std::size_t at = begin[static_cast<std::size_t>(r)];
+    return std::span(ids).subspan(at, begin[static_cast<std::size_t>(r) + 1] - at);
+  };
+  for (int r = 0; r < size; ++r)
+    if (r != me) peers_.post_all<std::uint64_t>(r, slice(r));
+  for (std::uint64_t& id : slice(me)) id = parent_[static_cast<std::size_t>(id - first_)];
   asking.end();
   peers_.step();
   MeasuredWork answering;
-  for (int r = 0; r < size; ++r)
+  std::vector<std::uint64_t> replies;
+  for (int r = 0; r < size; ++r) {
+    if (r == me) continue;
+    replies.clear();
     for (const std::uint64_t id : peers_.records<std::uint64_t>(r))
-      peers_.post(r, parent_[static_cast<std::size_t>(id - first_)]);
+      replies.push_back(parent_[static_cast<std::size_t>(id - first_)]);
+    peers_.post_all<std::uint64_t>(r, replies);
+  }
   answering.end();
   peers_.step();
   const MeasuredWork taking;
   for (int r = 0; r < size; ++r) {
+    if (r == me) continue;
     const auto answers = peers_.records<std::uint64_t>(r);
-    std::copy(answers.begin(), answers.end(),
-              ids.begin() + static_cast<std::ptrdiff_t>(begin[static_cast<std::size_t>(r)]));
+    std::copy(answers.begin(), answers.end(), slice(r).begin());
   }
 }
 
@@ -60,7 +71,7 @@ std::vector<std::uint64_t> Components::query_parents(std::span<const std::uint64
 // End of a phase of contractions: every vertex points at its root, which names its component.
 void Components::flatten() {
   // Pointer doubling: each round halves the distance to the roots, so that O(log depth) rounds suffice.
-  for (bool again = true; again;) {
+  for (bool again = !is_flat_; again;) {
     MeasuredWork asking;
     IdTable distant(parent_.size(), ranges_.first.back());  // distinct parents
     std::vector<std::uint32_t> number(parent_.size(), 0xffffffffU);
@@ -78,6 +89,7 @@ void Components::flatten() {
     following.end();
     again = peers_.transport().all_reduce(changed, comm::Op::max) > 0;
   }
+  is_flat_ = true;
 }
 
 // One pass: ids are grouped by ascending owner, and owners have ascending ranges of ids.

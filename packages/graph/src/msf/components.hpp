@@ -23,9 +23,17 @@ class Components {
   [[nodiscard]] std::uint64_t first() const noexcept { return first_; }
   /// Returns the parent pointers (ids of vertices, on any rank) of the vertices that this rank owns, by id - first(). A component
   /// is named by its root, which is its own parent.
-  [[nodiscard]] std::vector<std::uint64_t>& parent() noexcept { return parent_; }
+  [[nodiscard]] const std::vector<std::uint64_t>& parent() const noexcept { return parent_; }
+  /// Returns the same pointers as parent(), to be changed. If one rank calls it, every rank must, before the next flatten().
+  [[nodiscard]] std::vector<std::uint64_t>& change_parents() noexcept {
+    singletons_ = is_flat_ = false;
+    return parent_;
+  }
+  /// Returns whether every vertex of all ranks is still a component of its own; the same on every rank.
+  [[nodiscard]] bool are_singletons() const noexcept { return singletons_; }
 
-  /// Points every vertex of all ranks directly to the root of its component, by pointer doubling. Collective.
+  /// Points every vertex of all ranks directly to the root of its component, by pointer doubling; returns at once if no pointer
+  /// can have changed since. Collective.
   void flatten();
   /// Replaces each id of a vertex in `ids` by the id of its parent in the disjoint-set forest. Called by every rank.
   /// @param ids  vertices of any ranks, grouped by ascending owner; any number on each rank
@@ -39,6 +47,8 @@ class Components {
   Peers& peers_;
   std::uint64_t first_;
   std::vector<std::uint64_t> parent_;
+  bool singletons_ = true;  // no rank has called change_parents()
+  bool is_flat_ = true;     // no rank has called it since the last flatten()
 };
 
 /// Returns the positions of the vertices `keys` in ascending order of the ranks that own these vertices, stable. Local.

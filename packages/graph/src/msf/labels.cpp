@@ -20,7 +20,7 @@ struct LeastVertex {
 /// Called by every rank: the owner of a root computes the minimum over the ranks, then every rank queries the owners.
 void name_by_least(Components& components, Peers& peers) {
   const auto& ranges = components.ranges();
-  auto& parent = components.parent();
+  auto& parent = components.change_parents();
   IdTable trees;
   std::vector<std::uint64_t> least;
   for (std::size_t v = 0; v < parent.size(); ++v)  // ascending, so that the first one of a tree is its least
@@ -54,7 +54,7 @@ std::vector<std::uint64_t> component_labels(const Forest& forest, comm::Transpor
       .run(forest.edges, found);
   components.flatten();
   name_by_least(components, peers);
-  return std::move(components.parent());
+  return std::move(components.change_parents());
 }
 
 }  // namespace merganser::msf

@@ -269,10 +269,14 @@ class ForestSearch {
       const std::int64_t local = 500 - 500 / transport_.size();
       if (method == ForestMethod::automatic) method = cut < local ? ForestMethod::local : ForestMethod::filter;
     }
+    std::vector<Edge> forest;
+    if (transport_.size() == 1 && method != ForestMethod::boruvka && fits_edges(graph_.vertices, edges_.size())) {
+      (void)reduce_edges(forest);  // the forest of one rank's edges is that of the graph
+      return forest;
+    }
     // Labels of stars are sent directly between ranks; the mailbox needs the same arcs, to separate their rounds.
     Peers peers(transport_, options_.policy == links::Policy::stars ? transport_.size() : Peers::kMaxDirectRanks);
     Components components(ranges, peers);
-    std::vector<Edge> forest;
     std::vector<Edge> left;  // memory of `edges`, unless these are the input itself
     std::span<const Edge> edges = edges_;
     if (method == ForestMethod::local) {
@@ -333,7 +337,7 @@ class ForestSearch {
                                graph_.vertices, options_.threads);
     forest = std::move(done.forest);
     left = std::move(done.left);
-    components.parent() = std::move(done.parent);
+    components.change_parents() = std::move(done.parent);
     report_.fact("local edges", static_cast<std::int64_t>(forest.size()));
   }
 

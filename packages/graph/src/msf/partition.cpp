@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -61,22 +62,36 @@ DegreeBuckets next_buckets(unsigned left, std::size_t intervals) {
 /// begin at `lows`. Loops do not count. Collective.
 std::vector<std::int64_t> histogram(const graphs::EdgeList& graph, const std::vector<std::uint64_t>& lows,
                                     const DegreeBuckets& buckets, comm::Transport& transport) {
-  // Intervals are disjoint and ascending, so that a binary search finds the one that a vertex is in.
   MeasuredWork work;
   std::vector<std::int64_t> counts(lows.size() << buckets.bits);
-  const unsigned span = buckets.shift + buckets.bits;
-  const auto count = [&](std::uint64_t vertex) {
-    const auto after = std::upper_bound(lows.begin(), lows.end(), vertex);
-    if (after == lows.begin()) return;
-    const std::uint64_t at = vertex - *(after - 1);
-    if (span < 64 && at >> span != 0) return;
-    ++counts[(static_cast<std::size_t>(after - lows.begin() - 1) << buckets.bits) + (at >> buckets.shift)];
+  const auto count_ends = [&](const auto& count) {
+    graph.for_each([&](const auto& e) {
+      if (e.low == e.high) return;
+      count(std::uint64_t{e.low});
+      count(std::uint64_t{e.high});
+    });
   };
-  graph.for_each([&](const auto& e) {
-    if (e.low == e.high) return;
-    count(e.low);
-    count(e.high);
-  });
+  if (lows.size() == 1) {
+    // Without a search, and with all that the loop reads in local variables. Below the interval the difference wraps around.
+    const std::uint64_t low = lows.front();
+    const std::uint64_t size = counts.size();
+    const unsigned shift = buckets.shift;
+    std::int64_t* const at = counts.data();
+    count_ends([=](std::uint64_t vertex) {
+      const std::uint64_t bucket = (vertex - low) >> shift;
+      if (bucket < size) ++at[bucket];
+    });
+  } else {
+    // Intervals are disjoint and ascending, so that a binary search finds the one that a vertex is in.
+    const unsigned span = buckets.shift + buckets.bits;
+    count_ends([&](std::uint64_t vertex) {
+      const auto after = std::upper_bound(lows.begin(), lows.end(), vertex);
+      if (after == lows.begin()) return;
+      const std::uint64_t at = vertex - *(after - 1);
+      if (span < 64 && at >> span != 0) return;
+      ++counts[(static_cast<std::size_t>(after - lows.begin() - 1) << buckets.bits) + (at >> buckets.shift)];
+    });
+  }
   work.end();
   transport.all_reduce(counts, comm::Op::sum);
   return counts;
@@ -156,14 +171,11 @@ std::int64_t ceil_share(std::int64_t whole, std::int64_t r, std::int64_t parts) 
 graphs::Ranges balanced_ranges(const graphs::EdgeList& graph, comm::Transport& transport) {
   comm::agree(transport, [&] { check_vertices(graph); });
   const int ranks = transport.size();
-  std::int64_t ends = 0;
-  graph.for_each([&](const auto& e) { ends += e.low == e.high ? 0 : 2; });
-  ends = transport.all_reduce(ends, comm::Op::sum);
-  if (ends == 0 || ranks == 1) return graphs::Ranges::even(graph.vertices, ranks);
-
-  std::vector<BoundarySearch> searches;
-  for (int r = 1; r < ranks; ++r) searches.push_back({0, 0, ceil_share(ends, r, ranks)});
-  unsigned bits = static_cast<unsigned>(std::bit_width(graph.vertices - 1));
+  if (ranks == 1 || graph.vertices < 2)
+    return graphs::Ranges::even(graph.vertices, ranks);  // no boundary, or only loops
+  std::vector<BoundarySearch> searches(static_cast<std::size_t>(ranks) - 1);
+  auto bits = static_cast<unsigned>(std::bit_width(graph.vertices - 1));
+  bool begun = false;
   while (bits > 0) {
     std::vector<std::uint64_t> lows;
     for (const auto& search : searches) lows.push_back(search.low);  // ascending, as the targets are
@@ -171,6 +183,12 @@ graphs::Ranges balanced_ranges(const graphs::EdgeList& graph, comm::Transport& t
     const DegreeBuckets buckets = next_buckets(bits, lows.size());
     const auto counts = histogram(graph, lows, buckets, transport);
     const MeasuredWork work;
+    if (!begun) {  // the first histogram has all ends of edges
+      const std::int64_t ends = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+      if (ends == 0) return graphs::Ranges::even(graph.vertices, ranks);
+      for (int r = 1; r < ranks; ++r) searches[static_cast<std::size_t>(r) - 1].target = ceil_share(ends, r, ranks);
+      begun = true;
+    }
     const std::size_t each = std::size_t{1} << buckets.bits;
     for (auto& search : searches) {
       const auto at = static_cast<std::size_t>(std::lower_bound(lows.begin(), lows.end(), search.low) - lows.begin());

@@ -178,7 +178,7 @@ TEST_P(ComponentsTest, every_vertex_points_at_its_root_after_flattening) {
   both_ways([](comm::Transport& t, msf::Peers& peers) {
     for (const auto& c : parent_cases()) {
       msf::Components components(uneven_ranges(60, t.size()), peers);
-      auto& mine = components.parent();
+      auto& mine = components.change_parents();
       for (std::size_t v = 0; v < mine.size(); ++v) mine[v] = c.parent[components.first() + v];
       components.flatten();
       EXPECT_EQ(comm::all_gather(t, mine).flat(), c.roots()) << c.name;
@@ -190,7 +190,7 @@ TEST_P(ComponentsTest, parents_are_told_for_any_vertices_in_any_order) {
   both_ways([](comm::Transport& t, msf::Peers& peers) {
     for (const auto& c : parent_cases()) {
       msf::Components components(uneven_ranges(60, t.size()), peers);
-      auto& mine = components.parent();
+      auto& mine = components.change_parents();
       for (std::size_t v = 0; v < mine.size(); ++v) mine[v] = c.parent[components.first() + v];
       Random random(static_cast<std::uint64_t>(t.rank()), 53, 0);
       for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{200}}) {
