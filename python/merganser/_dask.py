@@ -5,12 +5,14 @@ not ranks of one MPI job cannot communicate within a task: that is an error, and
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ._arrays import rows as rows_of
-from ._errors import InputError, UsageError
+from ._errors import UsageError
+from ._pairs import raise_on_all
 
 
 def is_dask(X: Any) -> bool:
@@ -83,6 +85,9 @@ def _shares(X: Any, client: Any) -> list[_Share]:
     from distributed import futures_of, wait
 
     wait(X)
+    for future in futures_of(X):
+        if future.status == "error":
+            future.result()  # raises it: the task of its worker would not run, and the others would wait for that one for ever
     ranks = client.run(_rank)
     sizes = {size for _, size in ranks.values()}
     numbers = [rank for rank, _ in ranks.values()]
@@ -125,13 +130,12 @@ def _fit_share(kind: type, params: dict[str, Any], ranks: list[int], offsets: li
     group = world.Get_group().Incl(ranks)
     comm = world.Create_group(group)
     try:
-        arrays = _agreed_rows(comm, blocks)
+        arrays = _agreed(comm, lambda: [rows_of(block, "X") for block in blocks])
         columns = comm.allreduce(arrays[0].shape[1] if arrays else 0, op=MPI.MAX)
-        rows = arrays[0] if len(arrays) == 1 else np.concatenate([np.empty((0, columns)), *arrays])
+        rows, ids = _agreed(comm, lambda: _joined(arrays, columns, offsets))
         sizes = [len(array) for array in arrays]
-        ids = np.concatenate([np.arange(o, o + n) for o, n in zip(offsets, sizes)] + [np.empty(0, dtype=np.int64)])
         estimator = kind(**params, comm=comm)
-        estimator._ids = ids.astype(np.uint64)
+        estimator._ids = ids
         estimator.fit(rows)
         cuts = np.cumsum(sizes)[:-1]
         probabilities = getattr(estimator, "probabilities_", np.ones(len(rows)))
@@ -141,22 +145,24 @@ def _fit_share(kind: type, params: dict[str, Any], ranks: list[int], offsets: li
         group.Free()
 
 
-def _agreed_rows(comm: Any, blocks: Any) -> list[np.ndarray]:
-    """Returns this worker's blocks as rows of float64. Collective over comm: if a block of any worker cannot be converted, every
-    worker raises, that one its own error and the others an InputError with its text, since they would wait for it for ever."""
-    arrays: list[np.ndarray] = []
-    failure: Exception | None = None
+def _agreed(comm: Any, work: Callable[[], Any]) -> Any:
+    """Returns work() of this worker. Collective over comm: if it raises on any worker, every worker raises, that one its own error
+    and the others an InputError with its text, since they would wait for it for ever."""
+    found, failure = None, None
     try:
-        arrays = [rows_of(block, "X") for block in blocks]
-    except Exception as error:  # of any kind: raised again below
+        found = work()
+    except Exception as error:  # of any kind: raise_on_all() raises it again
         failure = error
-    failures = comm.allgather(None if failure is None else f"{type(failure).__name__}: {failure}")
-    if failure is not None:
-        raise failure
-    for rank, text in enumerate(failures):
-        if text is not None:
-            raise InputError(f"X: on worker {rank} of {len(failures)}: {text}")
-    return arrays
+    raise_on_all(comm, failure)
+    return found
+
+
+def _joined(arrays: list[np.ndarray], columns: int, offsets: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the rows of all blocks of this worker, (rows, columns), and their numbers in X. `offsets` are those of the blocks' first
+    rows."""
+    rows = arrays[0] if len(arrays) == 1 else np.concatenate([np.empty((0, columns)), *arrays])
+    ids = [np.arange(o, o + len(array)) for o, array in zip(offsets, arrays)]
+    return rows, np.concatenate([*ids, np.empty(0, dtype=np.int64)]).astype(np.uint64)
 
 
 def _select_block(found: tuple[Any, Any], which: int, place: int) -> np.ndarray:

@@ -55,7 +55,7 @@ class TreeEstimator(Estimator):
         there are no _points) and _scattered (True: rank 0 has the labels of all ranks).
         """
         metric = self._metric()
-        vars(self).pop("labels_", None)  # of the last fit: if this one fails, the estimator is not fitted
+        self._discard_labels()
         self._at_fit = FitParameters.of(self)
         self._points = self._growth = self._finite = self._rows = None
         self._scattered = self._borrows_rows = False
@@ -234,6 +234,11 @@ class TreeEstimator(Estimator):
         columns of the fitted data."""
         return self._fitted_metric().transform(super()._fresh_rows(X))
 
+    def _discard_labels(self) -> None:
+        """Discards the labels of the last fit: if the one that begins fails, the estimator is not fitted."""
+        for name in ("labels_", "probabilities_", "n_clusters_"):
+            vars(self).pop(name, None)
+
     def _on_workers(self, X: Any, sample_weight: Any = None) -> bool:
         """Fits X on the workers of a dask cluster and sets labels_ and probabilities_, if X is a dask array and there is such a
         cluster; else returns False. Raises UsageError for weights, which stay on this process."""
@@ -242,7 +247,7 @@ class TreeEstimator(Estimator):
             return False
         if sample_weight is not None:
             raise UsageError("sample_weight: with an array of dask on workers; allowed: None")
-        vars(self).pop("labels_", None)  # of the last fit: if this one fails, the estimator is not fitted
+        self._discard_labels()
         self.n_features_in_ = X.shape[1]
         self._at_fit = FitParameters.of(self)
         self._points = self._clusters = self._linkage_rows = self._forest = self._finite = self._mask = self._rows = None

@@ -39,7 +39,7 @@ class UnitTree::Search final : public nearest::BoxSearch {
   [[nodiscard]] bool may_hold(std::uint32_t node) const override {
     const Node& n = tree_.nodes_[node];
     return looking_.site.volume + n.volume <= tree_.filter_->max_weight &&
-           looking_.members + n.members <= tree_.filter_->max_count;
+           n.members <= tree_.filter_->max_count - looking_.members;  // an empty tree has the greatest integer
   }
 
  private:
@@ -122,7 +122,7 @@ void UnitTree::find_all(std::span<const std::uint32_t> lookers, std::size_t fan,
     Search of_unit(*this, looking, found.subspan(k * fan, fan));
     const nearest::BoxTree::Node& leaf = view_nodes_[leaf_[v]];
     for (std::size_t a = 0; a < axes_; ++a)
-      of_unit.place[a] = places_[nearest::BoxTree::place(leaf, axes_, a, slot - leaf.begin)];
+      of_unit.place[a] = places_[nearest::BoxTree::index_of(leaf, axes_, a, slot - leaf.begin)];
     search(of_unit, leaf_[v], group_.empty() ? 0 : group_[v]);
   }
 }

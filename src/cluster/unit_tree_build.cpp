@@ -211,7 +211,7 @@ void UnitTree::update() {
 /// Returns where the coordinate of a slot of a leaf is.
 inline double* UnitTree::place(std::uint32_t node, std::size_t axis, std::uint32_t slot) {
   const nearest::BoxTree::Node& leaf = view_nodes_[node];
-  return places_.data() + nearest::BoxTree::place(leaf, axes_, axis, slot - leaf.begin);
+  return places_.data() + nearest::BoxTree::index_of(leaf, axes_, axis, slot - leaf.begin);
 }
 
 /// Removes a unit from its leaf; the last of the leaf takes its slot.
@@ -344,7 +344,11 @@ void UnitTree::widen(std::uint32_t top) {
       if (nodes_[below[i]].second != 0) waiting.push_back(below[i]);
     }
   }
+  // Unused boxes are empty: the lower bounds are above the upper ones.
+  const std::size_t known = boxes_.size();
   boxes_.resize(children_.size() * 2 * axes_, kUnbounded);
+  for (std::size_t i = known; i < boxes_.size(); ++i)
+    if (i / kWide % 2 != 0) boxes_[i] = -kUnbounded;
 }
 
 /// Sets the bounds of a leaf from its units.
@@ -356,7 +360,7 @@ void UnitTree::refit_leaf(std::size_t n) {
   for (std::size_t a = 0; a < axes_; ++a) {
     low[a] = kUnbounded;
     high[a] = -kUnbounded;
-    const double* const at = places_.data() + nearest::BoxTree::place(leaf, axes_, a, 0);
+    const double* const at = places_.data() + nearest::BoxTree::index_of(leaf, axes_, a, 0);
     for (std::uint32_t i = 0; i < leaf.count; ++i) {
       low[a] = std::min(low[a], at[i]);
       high[a] = std::max(high[a], at[i]);

@@ -19,15 +19,18 @@ constexpr int kMaxRounds = 70;
 void check_live(const Links& links, std::span<const std::uint32_t> live) {
   const auto& target = links.target;
   std::size_t listed = 0;
+  std::vector<bool> seen(target.size());
   for (const std::uint32_t v : live) {
     if (v >= target.size())
       throw InputError("live vertex " + std::to_string(v) + "; allowed: below " + std::to_string(target.size()));
+    if (seen[v]) throw InputError("live vertex " + std::to_string(v) + " is listed twice; allowed: once");
+    seen[v] = true;
     listed += target[v] != kNone ? 1 : 0;
   }
   const std::size_t linked = target.size() - static_cast<std::size_t>(std::count(target.begin(), target.end(), kNone));
   if (listed != linked)
     throw InputError(std::to_string(linked) + " links, " + std::to_string(listed) +
-                     " of them of live vertices; allowed: each link of one live vertex, listed once");
+                     " of them of live vertices; allowed: each link of a live vertex");
 }
 
 /// Contraction of trees by pointer doubling (Policy::trees). Each local chain ends in its terminal: a root, or a vertex

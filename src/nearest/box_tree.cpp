@@ -78,14 +78,14 @@ class Searcher {
   /// Adds the children of a node that are near enough to the stack, the nearest last. @return the depth of the stack
   HWY_INLINE std::size_t push_children(std::uint32_t inner, std::size_t depth) {
     const D d;
-    constexpr std::size_t kStep = hn::MaxLanes(D());
+    const std::size_t step = hn::Lanes(d);
     constexpr std::size_t kWide = BoxTree::kChildren;
     const double* const boxes = tree_.boxes + std::size_t{inner} * (2 * kWide * kAxes);
     const V limit = hn::Set(d, search_.distance2);
     const V within = hn::Set(d, tree_.within2);
     alignas(64) double gaps[kWide];
     std::uint32_t near = 0;
-    for (std::size_t at = 0; at < kWide; at += kStep) {
+    for (std::size_t at = 0; at < kWide; at += step) {
       const auto square = [&](int a) HWY_ATTR {
         const double* const lower = boxes + 2 * kWide * static_cast<std::size_t>(a) + at;
         const V g = gap(a, lower, lower + kWide);

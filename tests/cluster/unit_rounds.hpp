@@ -83,6 +83,13 @@ struct Rounds {
     return std::uniform_real_distribution<double>(0, 1)(random_) < probability;
   }
 
+  /// Removes all units from one on, and tells the tree.
+  void remove_from(std::uint32_t first) {
+    for (std::uint32_t v = first; v < units_.size(); ++v)
+      if (units_.gone[v] == 0) units_.set_gone(v);
+    tree_.update();
+    units_.changed.clear();
+  }
   /// Removes some units, moves some, refuses pairs, appends others as from another rank, and tells the tree.
   void change(unsigned round) {
     const Parcels places = parcels(units_.size(), 100 + round);

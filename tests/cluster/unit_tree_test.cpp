@@ -238,4 +238,18 @@ TEST(UnitTree, finds_nothing_in_an_empty_tree_or_beside_one_unit) {
   }
 }
 
+// An empty tree has no members, which are the greatest integer there.
+TEST(UnitTree, finds_partners_beside_trees_of_which_all_units_are_gone) {
+  for (const char* text : {"small", "small, members:4", "small, weight:0.6", "small, phase:ux*0.1, members:3"}) {
+    SCOPED_TRACE(text);
+    Rounds rounds(PolicyCloud::uniform, text, 40);
+    rounds.change(0);
+    rounds.remove_from(40);  // the tree of those appended
+    rounds.compare(1);
+    rounds.change(1);
+    rounds.remove_from(0);
+    rounds.compare(1);
+  }
+}
+
 }  // namespace

@@ -69,7 +69,7 @@ TEST(AutoChoiceTest, every_model_is_measured_in_each_pass_the_odd_ones_backwards
   EXPECT_EQ(chosen.entry, &kSecond);
   EXPECT_TRUE(chosen.line.starts_with("auto measured a wave and a round of records in turns: first ")) << chosen.line;
   EXPECT_TRUE(chosen.line.ends_with(
-      " us; not told apart from second by these times, or by less than 5 %: third, first; picked second"))
+      " us; also within 5 % of the fastest, or not told apart from it: third, first; picked second"))
       << chosen.line;
 }
 

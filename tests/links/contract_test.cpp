@@ -142,6 +142,7 @@ TEST_P(ContractTest, links_of_vertices_that_are_not_live_are_refused) {
       const PartOfGraph part = distribute_links(chain(6), owner, t.rank(), wiring.neighbours, 1);
       const auto linked = 6 - std::count(part.links.target.begin(), part.links.target.end(), links::kNone);
       EXPECT_NE(error({0, 1, 6}).find("live vertex 6; allowed: below 6"), std::string::npos);
+      EXPECT_NE(error({0, 1, 2, 3, 4, 4}).find("live vertex 4 is listed twice; allowed: once"), std::string::npos);
       EXPECT_NE(error({}).find(std::to_string(linked) + " links, 0 of them of live vertices"), std::string::npos);
     }
   });

@@ -61,6 +61,14 @@ with distributed.Client() as client:
         HDBSCAN(min_cluster_size=10).fit(bad)
     except (TypeError, ValueError) as error:
         print("told" if "an array of <U5" in str(error) else error)
+    def fails(block, block_info=None):
+        if block_info[0]["chunk-location"][0] == 0:
+            raise OSError("unreadable")
+        return block
+    try:
+        HDBSCAN(min_cluster_size=10).fit(da.map_blocks(fails, x, dtype=float))
+    except OSError as error:
+        print(error)
     holders = {worker for workers in places.values() for worker in workers}
     print("clustered on", len(holders), "workers")
 """
@@ -76,4 +84,4 @@ def test_workers_of_dask_mpi_cluster_the_blocks_that_they_hold(tmp_path):
     program.write_text(PROGRAM)
     command = [mpi.LAUNCHER, "-n", "4", sys.executable, str(program)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120 * PATIENCE, env=mpi.ENVIRONMENT)
-    assert done.stdout.split() == ["refused", "told", "clustered", "on", "2", "workers"], done.stderr
+    assert done.stdout.split() == ["refused", "told", "unreadable", "clustered", "on", "2", "workers"], done.stderr

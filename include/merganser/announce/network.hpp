@@ -96,7 +96,7 @@ class BoxNetwork : public Network {
 };
 
 /// Manhattan Street Network of any number of vertices: one out-arc per dimension, in ascending direction if the sum of the other
-/// coordinates is even, descending if it is odd, cyclic along the line. Out-degree and in-degree are the number of dimensions. Strongly
+/// coordinates is even, descending if it is odd, cyclic along the line. Out-degree and in-degree are at most the number of dimensions: a line with one vertex has no arc. Strongly
 /// connected: every arc lies on a ring, and going down by one along the last dimension whose coordinate is not 0 leads to vertex 0.
 /// Source: [berghoff2018, section II-A]; parity rule: [comellas2008].
 class ManhattanStreetNetwork final : public BoxNetwork {

@@ -90,7 +90,7 @@ MG_API int mg_finder_receives(mg_finder* finder, const mg_receive** receives, si
 /// wanted) or has one entry per point; -1 for points that do not merge.
 MG_API int mg_finder_places(mg_finder* finder, int32_t* rank, int64_t* position, int64_t* id, double* distance2);
 /// Returns the stars (a centre and the points that merge into it) of the last mg_finder_find() as index lists, in the form in which EPIC's
-/// merging takes them. Local. The lists are valid until the next mg_finder_find() or _free().
+/// merging takes them. Local. The lists are valid until the next mg_finder_lists(), mg_finder_find() or mg_finder_free().
 /// @param base  index of the first point: 0 (C) or 1 (Fortran)
 /// @param lists  output; the caller sets its struct_size
 MG_API int mg_finder_lists(mg_finder* finder, int base, mg_star_lists* lists);

@@ -32,10 +32,11 @@ namespace merganser {
 /// that are not beside such a hole take no part in this.
 class Clusterer {
  public:
-  /// Determines the ranks that a search of this rank may reach (candidate ranks), and makes the process graphs and mailboxes of the
-  /// steps. Collective.
-  /// @param parcels  this rank's parcels, or a sample distributed like those to come: their nearest neighbours determine how far
-  /// searches reach, so that steps need fewer rounds of messages; null: candidates are the ranks with touching blocks
+  /// Determines the ranks to which a search of this rank may send queries (candidate ranks), and makes the process graphs and mailboxes
+  /// of the steps. Collective.
+  /// @param parcels  this rank's parcels, or a sample distributed like those to come: above 27 ranks the candidates are those with blocks
+  /// within twice the largest distance of one to its nearest on its rank, so that steps need fewer rounds of messages; null: those with
+  /// touching blocks. Up to 27 ranks all are candidates
   /// @throws UsageError on every rank alike for invalid options or a callback that is missing, or if ranks differ in
   /// the options (but for lineage), the schema, the grid or the decomposition
   Clusterer(comm::Transport& transport, const Decomposition& decomposition, const Schema& schema,

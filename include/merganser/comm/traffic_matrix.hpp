@@ -39,8 +39,8 @@ class TrafficMatrix {
   TrafficMatrix() = default;
   /// Makes the communication matrix of `ranks` ranks from flows in any order. Flows of equal sender, receiver and kind of operation are
   /// summed, flows without operations left out. Local.
-  /// @throws InputError for a rank outside 0 to ranks - 1, a flow from a rank to itself, a negative count, size classes whose
-  ///         operations are not as many as the flow has, and sums beyond 64 bits
+  /// @throws InputError for ranks below 1, a rank outside 0 to ranks - 1, a flow from a rank to itself, a negative count, bytes without
+  ///         an operation, size classes out of range or whose operations are not as many as the flow has, and sums beyond 64 bits
   TrafficMatrix(int ranks, std::vector<TrafficFlow> flows);
 
   /// Returns the number of ranks of the communication matrix, at least 1.

@@ -2,7 +2,7 @@
 /// The communication contract: the interface through which distributed algorithms use a communication model.
 ///
 /// A Transport makes four objects. Mailbox: one message of any size per arc and step. Segment: words of memory that
-/// neighbours put into and get from, in access epochs. Stream: rounds of small records, whose number on each arc both ends hold
+/// neighbours put into and get from, in phases. Stream: rounds of small records, whose number on each arc both ends hold
 /// beforehand. Plan: a repeated ghost exchange with a fixed pattern. Every backend makes all four; docs/communication.md
 /// compares them.
 #include <cstddef>
@@ -46,7 +46,7 @@ struct Counters {
   std::int64_t gets = 0;         ///< one-sided gets of payload words (Segment)
   std::int64_t bytes_got = 0;    ///< payload bytes that one-sided gets read; not part of `bytes`
   std::int64_t records = 0;      ///< Stream records sent, by put or in a message
-  std::int64_t syncs = 0;        ///< access epochs of a Segment ended (sync calls)
+  std::int64_t syncs = 0;        ///< phases of Segments ended (sync calls)
   std::int64_t epochs = 0;       ///< one-sided access epochs opened
   std::int64_t collectives = 0;  ///< calls that every rank of the transport must make
 
@@ -156,7 +156,7 @@ class Mailbox : Pinned {
 /// Extent of the access epochs that a one-sided backend opens for a Segment; the results are the same.
 enum class Epoch : std::uint8_t {
   lifetime,       ///< one epoch for the lifetime of the segment, operations completed at sync (default)
-  per_phase,      ///< one MPI epoch between two syncs, as [frey2025] proposes for future work
+  per_phase,      ///< one epoch per phase, as [frey2025] proposes for future work
   per_operation,  ///< lock, operate, flush, unlock for every word, as [frey2025] measured
 };
 
@@ -175,17 +175,18 @@ class SegmentBody {
   virtual void get(int rank, std::size_t index, std::size_t count, void* to) = 0;
   /// Replaces one word of `rank` by its bitwise OR with `word`, atomically; `old` holds the former value after the next sync.
   virtual void fetch_or(int rank, std::size_t index, const void* word, void* old) = 0;
-  /// Ends the access epoch with the neighbours of the process graph, as Segment::sync() promises. Every rank calls it.
+  /// Ends the phase with the neighbours of the process graph, as Segment::sync() promises. Every rank calls it.
   virtual void sync() = 0;
-  /// Ends the access epoch with all ranks, as Segment::sync_any() promises, and returns the logical OR of their `mine`. Collective.
+  /// Ends the phase with all ranks, as Segment::sync_any() promises, and returns the logical OR of their `mine`. Collective.
   virtual bool sync_any(bool mine) = 0;
 };
 
-/// Window of words (4 or 8 bytes) on every rank that neighbours put into and get from, in access epochs that sync() ends.
+/// Window of words (4 or 8 bytes) on every rank that neighbours put into and get from, in phases: a phase is the time between two calls
+/// of sync() (in MPI's terms an access epoch).
 ///
 /// Operations take effect some time between their call and the next sync; after sync all are visible to the owner.
-/// A get delivers at sync a value from before or during the epoch. Several puts of equal values to one word in an epoch are
-/// allowed; reading a local word that is remotely written in the same epoch is an error, which the `checked` decorator
+/// A get delivers at sync a value from before or during the phase. Several puts of equal values to one word in a phase are
+/// allowed; reading a local word that is remotely written in the same phase is an error, which the `checked` decorator
 /// finds. `rank` is this rank or an out-neighbour. fetch_or is atomic with respect to fetch_or.
 template <class T>
 class Segment {
@@ -196,7 +197,7 @@ class Segment {
   /// Wraps a backend's untyped implementation of a segment; programs call Transport::segment(). `words` is the number of words
   /// on this rank.
   Segment(std::unique_ptr<SegmentBody> body, std::size_t words) : body_(std::move(body)), words_(words) {}
-  /// Returns this rank's words of the segment. Those that other ranks put into may be read after the sync that ends the epoch.
+  /// Returns this rank's words of the segment. Those that other ranks put into may be read after the sync that ends the phase.
   [[nodiscard]] std::span<T> local() { return {reinterpret_cast<T*>(body_->local()), words_}; }
   /// Writes one word of `rank`, which its owner may read after the next sync.
   /// @throws CommError if `rank` is neither this rank nor an out-neighbour, or has no word `index`
@@ -207,10 +208,11 @@ class Segment {
   /// Replaces one word of `rank` by its bitwise OR with `word`; `old` holds the former value after the next sync.
   /// @throws CommError if `rank` is neither this rank nor an out-neighbour, or has no word `index`
   void fetch_or(int rank, std::size_t index, T word, T* old) { body_->fetch_or(rank, index, &word, old); }
-  /// Ends the access epoch: on return the operations of all in-neighbours on this rank's words are visible here, and those of this
-  /// rank are complete. Every rank of the graph calls it; each waits for its neighbours alone.
+  /// Ends the phase: on return the operations of all in-neighbours on this rank's words are visible here, and gets and fetch_ors of
+  /// this rank have delivered; an owner sees this rank's puts when its own sync() returns. Every rank of the graph calls it; each waits
+  /// for its neighbours alone.
   void sync() { body_->sync(); }
-  /// Ends the access epoch as sync() does, for all ranks at once, and returns the logical OR of their `mine`. Collective.
+  /// Ends the phase as sync() does, for all ranks at once, and returns the logical OR of their `mine`. Collective.
   bool sync_any(bool mine) { return body_->sync_any(mine); }
 
  private:
@@ -285,7 +287,7 @@ class Plan : Pinned {
  protected:
 };
 
-/// Reduction operators of Transport::all_reduce(). Sums of integers are taken modulo 2^n, n their bits.
+/// Reduction operators of Transport::all_reduce(). Sums of integers are taken modulo 2^64.
 enum class Op : std::uint8_t { sum, min, max };
 
 /// Properties of a communication model, for algorithms that have a choice, for tests and for reports.

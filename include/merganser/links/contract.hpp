@@ -47,7 +47,8 @@ struct ContractStatistics {
 /// @return one root per vertex of `live`, in its order
 /// @throws InputError for links that violate these conditions, on the rank that finds them only, and for a cycle of three or more
 /// links (trees); ranks that wait for that rank end with CommError once the error leaves its comm::run(), or with its process
-/// Cost (trees): O(live vertices + links) work a round beside the clearing of 4 bytes for every vertex of the rank, at most 2 +
+/// Cost: one pass over 4 bytes for every vertex of the rank, for trees their clearing too. Trees: O(live vertices + links) work a round,
+/// at most 2 +
 /// log2(longest chain of cross-rank links) rounds of two waves.
 std::vector<Root> contract(Policy policy, Links& links, std::span<const std::uint32_t> live, const Ids& ids,
                            const Channels& channels, ContractStatistics* statistics = nullptr);

@@ -13,7 +13,7 @@ struct BoxTree {
   static constexpr std::uint32_t kChildren = 8;        ///< children of a node, at most
   static constexpr int kMaxAxes = 6;                   ///< number of axes, at most
   static constexpr std::uint32_t kNone = 0xffffffffU;  ///< no node, point or inner node
-  static constexpr std::uint32_t kMaxDepth = 72;       ///< nodes from a root to a leaf, at most
+  static constexpr std::uint32_t kMaxDepth = 72;       ///< nodes from a root to a leaf, at most; not checked
   /// Node of the tree.
   struct Node {
     std::int64_t id;      ///< least id of its points
@@ -24,18 +24,19 @@ struct BoxTree {
   };
 
   int axes = 3;                       ///< number of axes, 3 to kMaxAxes
-  const double* places = nullptr;     ///< coordinates of the points, see place(); kChildren more numbers at the end
+  const double* places = nullptr;     ///< coordinates of the points, see index_of(); kChildren more numbers at the end
   const std::int64_t* ids = nullptr;  ///< by point: its id
   const Node* nodes = nullptr;        ///< by number of the node
   const std::uint32_t* children = nullptr;  ///< by inner node: kChildren numbers of nodes; kNone: no more children
-  const double* boxes = nullptr;            ///< by inner node and axis: kChildren lower bounds, then as many upper ones
-  double period[3] = {};                    ///< period of each of the first three axes; infinite: none
-  double slack[3] = {};  ///< bound of the rounding error of a distance to an image along each of these axes
-  double within2 =
-      std::numeric_limits<double>::infinity();  ///< greatest sum of squares of the first three axes, inclusive
+  /// By inner node and axis: kChildren lower bounds, then as many upper ones; begins at a multiple of 64 bytes.
+  const double* boxes = nullptr;
+  double period[3] = {};  ///< period of each of the first three axes; infinite: none
+  double slack[3] = {};   ///< bound of the rounding error of a distance to an image along each of these axes
+  /// Boxes with a greater sum of squares of the first three axes are left out; points are not, BoxSearch::take() decides on these.
+  double within2 = std::numeric_limits<double>::infinity();
 
   /// Returns where the coordinate of a point of a leaf is among `places`. @param i  number of the point in the leaf
-  [[nodiscard]] static std::size_t place(const Node& leaf, std::size_t axes, std::size_t axis, std::size_t i) {
+  [[nodiscard]] static std::size_t index_of(const Node& leaf, std::size_t axes, std::size_t axis, std::size_t i) {
     return leaf.begin * axes + axis * leaf.room + i;
   }
 };

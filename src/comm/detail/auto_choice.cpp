@@ -164,7 +164,7 @@ Choice measure_and_choose(const Candidates& candidates) {
   const std::string picked = name(choice.chosen);
   std::string ties;
   for (const std::size_t i : choice.equals) ties += (ties.empty() ? "" : ", ") + name(i);
-  if (!ties.empty()) line += "; not told apart from " + picked + " by these times, or by less than 5 %: " + ties;
+  if (!ties.empty()) line += "; also within 5 % of the fastest, or not told apart from it: " + ties;
   return {entries[choice.chosen], line + "; picked " + picked};
 }
 

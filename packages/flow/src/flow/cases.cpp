@@ -1,4 +1,4 @@
-// ShownDefault conditions of the flow model: fields of the three cases, and the eight parcels per cell that sample them.
+// Initial conditions of the flow model: fields of the three cases, and the eight parcels per cell that sample them.
 #include "merganser/flow/cases.hpp"
 
 #include <algorithm>
@@ -154,7 +154,7 @@ void apply_case(Case which, FlowOptions& options) {
   options.coriolis_z = which == Case::rayleigh_taylor ? 1 : 0;
 }
 
-// ShownDefault parcels of one rank: the cells of its block, each filled by itself, so that no communication is needed.
+// Initial parcels of one rank: the cells of its block, each filled by itself, so that no communication is needed.
 Parcels fill(const Decomposition& decomposition, int rank, const InitialFields& fields) {
   decomposition.require_cells("an initial condition");
   const std::array<int, 3> at = decomposition.coordinates(rank);

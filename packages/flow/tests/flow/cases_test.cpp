@@ -1,4 +1,4 @@
-/// ShownDefault conditions of the flow: eight parcels per cell, independent of the decomposition.
+/// Initial conditions of the flow: eight parcels per cell, independent of the decomposition.
 #include "merganser/flow/cases.hpp"
 
 #include <gtest/gtest.h>

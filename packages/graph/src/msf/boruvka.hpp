@@ -148,6 +148,9 @@ class Boruvka {
   /// Replaces this rank's live edges by `edges`, with the components that contain their ends at this stage of Boruvka's algorithm.
   /// Collective.
   void load(std::span<const Edge> edges) {
+    if (edges.size() >= 0xffffffffU)
+      throw InputError(std::to_string(edges.size()) +
+                       " edges of one rank in Boruvka's rounds; allowed: below 4294967295");
     const Report::Scope scope(report_, "lookup", peers_.transport());
     components_.flatten();
     {

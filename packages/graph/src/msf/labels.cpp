@@ -2,8 +2,11 @@
 #include "merganser/msf/labels.hpp"
 
 #include <algorithm>
+#include <string>
 
+#include "merganser/base/error.hpp"
 #include "merganser/base/id_table.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "src/msf/boruvka.hpp"
 
 namespace merganser::msf {
@@ -46,6 +49,12 @@ void name_by_least(Components& components, Peers& peers) {
 // Connected components of a forest: contraction by Boruvka's algorithm, then each component is named by its least
 // vertex.
 std::vector<std::uint64_t> component_labels(const Forest& forest, comm::Transport& transport) {
+  comm::agree(transport, [&] {
+    for (const auto& e : forest.edges)
+      if (e.low >= forest.vertices || e.high >= forest.vertices)
+        throw InputError("edge (" + std::to_string(e.low) + ", " + std::to_string(e.high) + ") of a forest of " +
+                         std::to_string(forest.vertices) + " vertices; allowed: ends below the number of vertices");
+  });
   Peers peers(transport);
   Components components(graphs::Ranges::even(forest.vertices, transport.size()), peers);
   Report report;

@@ -3,8 +3,10 @@
 /// over ranks.
 #include <bit>
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "merganser/base/error.hpp"
 #include "merganser/base/id_table.hpp"
 #include "src/msf/components.hpp"
 
@@ -32,15 +34,18 @@ class VertexNumbers {
   }
 
   /// Numbers the vertices that were added. @return their ids by number, each once: grouped by ascending owner
+  /// @throws InputError for 2^32 vertices and more
   std::vector<std::uint64_t> finish(const graphs::Ranges& ranges) {
     std::vector<std::uint64_t> ids;
     if (is_dense_) {
       before_.reserve(bits_.size());
-      std::uint32_t count = 0;
+      std::uint64_t count = 0;
       for (const std::uint64_t word : bits_) {
-        before_.push_back(count);
+        before_.push_back(static_cast<std::uint32_t>(count));
         count += ones(word);
       }
+      if (count > 0xffffffffU)
+        throw InputError(std::to_string(count) + " vertices at the edges of one rank; allowed: below 4294967296");
       ids.reserve(count);
       for (std::size_t w = 0; w < bits_.size(); ++w)
         for (std::uint64_t left = bits_[w]; left != 0; left &= left - 1)

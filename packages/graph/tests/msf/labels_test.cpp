@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "merganser/base/error.hpp"
 #include "tests/msf/oracle.hpp"
 #include "tests/support/ranks.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace {
 
@@ -37,6 +39,19 @@ TEST_P(LabelsTest, are_the_least_vertex_of_each_tree) {
       const auto first = range.first[static_cast<std::size_t>(t.rank())];
       for (std::size_t v = 0; v < mine.size(); ++v)
         ASSERT_EQ(mine[v], expected[first + v]) << shape.name << ' ' << first + v;
+    }
+  });
+}
+
+TEST_P(LabelsTest, an_edge_of_one_rank_that_ends_at_no_vertex_is_refused_on_every_rank) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    for (const std::uint64_t end : {std::uint64_t{4}, std::uint64_t{5}, std::uint64_t{1000}}) {
+      msf::Forest forest{4, graphs::WeightKind::unsigned_integer, {{0, 1, 1}}};
+      if (t.rank() > 0) forest.edges.clear();
+      if (t.rank() == t.size() - 1) forest.edges = {{0, end, 1}};
+      EXPECT_EQ(refusal<InputError>([&] { (void)msf::component_labels(forest, t); }),
+                "edge (0, " + std::to_string(end) +
+                    ") of a forest of 4 vertices; allowed: ends below the number of vertices");
     }
   });
 }

@@ -345,4 +345,27 @@ TEST_P(MethodsTest, bad_edges_and_too_many_vertices_are_refused_before_the_parti
   });
 }
 
+TEST_P(MethodsTest, one_rank_with_many_edges_makes_no_rounds) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    const std::uint64_t vertices = 1000;
+    for (const ForestMethod method : {ForestMethod::filter, ForestMethod::local})
+      for (const std::size_t edges : {std::size_t{2000}, std::size_t{400}}) {
+        const Shape shape = random_shape(3, vertices, edges, 50);
+        const auto report = reported(distribute(shape, t, 3), shape, t, {.method = method, .base_case = 0});
+        std::set<std::string> phases;
+        for (const auto& phase : report.phases()) phases.insert(phase.name);
+        EXPECT_EQ(phases.contains("choose"), t.size() > 1 || 2 * edges < vertices);
+      }
+  });
+}
+
+TEST_P(MethodsTest, few_edges_of_many_vertices_give_the_forest_of_the_reference) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    const Shape shape = random_shape(4, 100'000, 100, 9);
+    for (const ForestMethod method : {ForestMethod::boruvka, ForestMethod::filter, ForestMethod::local})
+      for (const std::uint64_t base_case : {0, 1'000'000})
+        (void)reported(distribute(shape, t, 3), shape, t, {.method = method, .base_case = base_case});
+  });
+}
+
 }  // namespace

@@ -139,13 +139,14 @@ void Clock::measure_costs() {
 /// Returns differences of stamps with varying work between them, so that all residues of the resolution occur.
 std::vector<std::uint64_t> Clock::sample_differences() const {
   std::vector<std::uint64_t> out;
-  constexpr std::uint64_t kUnitStep = 2;  // ticks; a counter with steps this small shows only the time of reading it
+  constexpr std::uint64_t kNoise =
+      2;  // ticks; differences up to this show no step, since multiples of it are recognised up to a tick
   volatile unsigned work = 0;
   for (unsigned i = 0; i < 2000; ++i) {
     const std::uint64_t first = stamp();
     for (unsigned k = 0; k < i % 40; ++k) work = work + 1;
     const std::uint64_t second = stamp();
-    if (second > first + kUnitStep) out.push_back(second - first);
+    if (second > first + kNoise) out.push_back(second - first);
   }
   return out;
 }

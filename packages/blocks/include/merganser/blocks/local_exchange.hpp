@@ -70,7 +70,7 @@ class LocalExchange {
   [[nodiscard]] const BlockExchange& exchange() const noexcept { return exchange_; }
 
  private:
-  /// Copy of the state of an object that moves over blocks; every block near the object holds one.
+  /// State of a moving object, as stored for every block that holds a part of it or has a neighbour that does.
   struct Object {
     std::vector<T> value;
     std::vector<T> change;  // since the last step

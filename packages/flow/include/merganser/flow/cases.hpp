@@ -1,5 +1,5 @@
 #pragma once
-/// ShownDefault conditions of the flow model: vorticity and buoyancy as functions of position, and parcels that sample them.
+/// Initial conditions of the flow model: vorticity and buoyancy as functions of position, and parcels that sample them.
 #include <cstdint>
 #include <functional>
 

@@ -63,9 +63,10 @@ class Model {
   /// @throws InputError on every rank if a field is not finite, or nothing limits the step
   void observe();
   /// Advances the flow's parcels by the time step whose length observe() has computed: the second part of a step. Called by every
-  /// rank; exchanges messages with neighbours and along rows and columns of ranks, and makes one reduction, of the statistics, only with
-  /// StatisticsWay::collective.
-  /// @throws InputError on the rank that finds a position, volume or attribute of a parcel that is not finite; the run cannot go on
+  /// rank; exchanges messages with neighbours and along rows and columns of ranks; the statistics go along the arcs of an announcement
+  /// network or, with StatisticsWay::collective, by one all-gather.
+  /// @throws UsageError without observe(); InputError on the rank that finds a number that is not finite (of a parcel or a node), a parcel
+  /// beyond the blocks that touch this rank's, or what locate() and Clusterer::step() refuse; the run cannot go on
   void advance();
   /// Makes a whole time step of the flow: observe() and advance(). Called by every rank.
   void step() {

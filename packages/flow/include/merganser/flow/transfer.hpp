@@ -52,7 +52,7 @@ class Transfer {
   ~Transfer();
   Transfer(Transfer&&) noexcept;
 
-  /// Finds the grid cell of every flow parcel and the order of its parcels by id. The four points by which a parcel is interpolated are
+  /// Finds the grid cell of every flow parcel, and orders the parcels of each cell by id. The four points by which a parcel is interpolated are
   /// computed by the first later call that uses them. Local. To be called after parcels moved, came or went, or changed their
   /// shape. Centres may lie beyond the walls, as between the stages of a step.
   /// @throws InputError, naming the id, for a parcel that is not in this rank's block or not at a finite position. The first
@@ -78,9 +78,9 @@ class Transfer {
   void advance(Parcels& parcels, const FlowNodes& flow, double a, double b_dt);
   /// Adds the node field `displacement`, interpolated at the centres of this rank's parcels, to their positions. Local.
   void displace(Parcels& parcels, const VectorNodes& displacement);
-  /// Makes the gradient correction of parcel positions: moves each of this rank's parcels down the gradient, within its cell, of the
-  /// excess of gridded volume over the volume of a cell. Local.
-  /// @param excess  at the nodes of this rank's block, halo included
+  /// Makes the gradient correction of parcel positions: moves each of this rank's parcels down the gradient of `excess` within its cell.
+  /// Local.
+  /// @param excess  gridded volume / cell volume - 1, as gather_excess() computes it, at the nodes of this rank's block, halo included
   void even_out(Parcels& parcels, const ScalarNodes& excess);
   /// Returns the indices of the parcels that the last advance(), displace() or even_out() may have moved out of the block,
   /// for Migration::send(). Local; valid until parcels come, go or are sorted.

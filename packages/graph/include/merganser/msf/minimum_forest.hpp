@@ -44,7 +44,8 @@ struct ForestOptions {
 /// @param graph   edges on any rank; loops, parallel edges, isolated vertices and ranks without edges are fine
 /// @param report  phases "partition", "local forest", "merge", "lookup", "choose", "contract", "base case"; facts
 ///                "method" (number of ForestMethod), "rounds", "cut permille", "filtered", "local edges" (that this rank's own
-///                stage leaves to the global ones, or of `local` and `kruskal` its edges of the forest)
+///                stage leaves to the global ones, or of `local` and `kruskal` its edges of the forest). `filter` and `local` on one
+///                rank with at least half as many edges as vertices: "partition" and "local forest" alone, no rounds
 /// @return this rank's share of the forest, with the ids of the input
 /// @throws InputError on every rank if an edge has an end that is no vertex; UsageError for options out of range
 /// Cost: kruskal O(m / P + n) time and 4 n + 24 n bytes beside the edges. Else O((n + m) / P) memory per rank and O(log n) rounds of a few waves each,

@@ -156,7 +156,7 @@ void add_random_edges(Rows& rows, std::int64_t edges, std::uint64_t seed) {
     for (const auto& arc : rows[a]) known.insert(pair_key(static_cast<int>(a), arc.to));
   const std::int64_t free = ranks * (ranks - 1) / 2 - static_cast<std::int64_t>(known.size());
   Random random(seed, stream(Stream::degree), 0);
-  if (edges <= free / 2) {  // rejection sampling: half of the pairs without an edge stay without one
+  if (edges <= free / 2) {  // rejection sampling: at least half of the pairs without an edge stay without one
     while (edges > 0) {
       const int a = draw_below(random, static_cast<int>(ranks)), b = draw_below(random, static_cast<int>(ranks));
       if (a == b || !known.insert(pair_key(a, b)).second) continue;

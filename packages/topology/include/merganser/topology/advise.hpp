@@ -33,7 +33,7 @@ struct ClassAdvice {
   std::vector<std::string> near_ties;  ///< kernels within 5 % of the fastest, or not told apart from it
 };
 
-/// Ranks the measured exchange kernels of each completion class by their probability of being fastest.
+/// Ranks the measured exchange kernels of each completion class by time, with the probability of each to be the fastest.
 /// Local.
 /// @param cells  measurements of one load (graph, sizes, ranks), each kernel once
 /// @return classes in the order local, remote, notified, global; those without cells are left out

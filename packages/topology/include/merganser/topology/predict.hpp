@@ -56,7 +56,7 @@ struct KnownCell {
 
 /// Predicted median exchange time of one launch on another occasion, with its interval; filled by KernelModel::predict().
 struct Prediction {
-  /// Probability with which the two-sided interval of a prediction contains the median exchange time of a new launch.
+  /// Nominal probability with which the two-sided interval of a prediction contains the median exchange time of a new launch.
   static constexpr double kConfidence = 0.90;
   double time = 0;           ///< predicted median exchange time [ns]
   double low = 0, high = 0;  ///< ends of the interval in which the median lies with kConfidence [ns]

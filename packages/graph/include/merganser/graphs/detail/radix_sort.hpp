@@ -14,8 +14,8 @@ namespace merganser::graphs::detail {
 
 /// Radix sort of the edges of one rank by (weight, low, high), most significant bits first. Local.
 ///
-/// Two passes sort by 22 bits of the key, the first of those that are not the same in all edges. Edges with equal 22 bits, few if keys
-/// differ, are sorted by comparisons, or by the next bits if they are many. So 64-bit weights cost no more passes than
+/// At most two passes sort by 22 bits of a key, from the highest one in which two edges differ. Edges that agree in these are sorted by
+/// comparisons or, from 2048 edges on, by the bits that follow, then by the next key. So 64-bit weights cost no more passes than
 /// 32-bit ones, and edges of equal weight are radix sorted by their end points.
 template <class Edge>
 class RadixSort {

@@ -23,7 +23,7 @@ inline void add_edge(Rows& rows, int a, int b) {
   rows[static_cast<std::size_t>(b)].push_back({a});
 }
 
-/// Largest number of arcs of a generated process graph, all vertices together; check_arcs() refuses more.
+/// Largest number of arcs of a generated process graph, those of all ranks together; check_arcs() refuses more.
 inline constexpr std::int64_t kMaxArcs = std::int64_t{1} << 28;
 
 /// Checks, before a process graph is generated, that it is not too large. Local.
