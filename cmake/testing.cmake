@@ -5,9 +5,10 @@
 # Adds name.cpp of the current folder to the program of its module, tests/test_<module>, and registers `test_<module> name`: once as
 # a plain process (not with NO_PLAIN), where ranks are threads, and with RANKS under the launcher for every number N of ranks, over
 # every model of processes. One launch, the test module/processes.N, runs all files of the module that have N in RANKS: starting
-# processes, and ending MPI and OpenSHMEM, takes longer than most files. On 2 ranks it tests all models; on another number every second
-# one, which are the others on 3 and 7 than on 1 and 4, and module/processes.N.rest, labelled long, the remaining ones. ALONE: in a program of its own, tests/test_module_name,
-# since it replaces a function of the whole program.
+# processes, and ending MPI and OpenSHMEM, takes longer than most files. It tests every second model, on 2, 3 and 7 ranks the others than on
+# 1 and 4, and module/processes.N.rest, labelled long, the remaining ones; on 2 ranks all of them where the module is communication
+# itself or the merge step (comm, kernels, links, announce, cluster). ALONE: in a program of its own, tests/test_module_name, since it
+# replaces a function of the whole program.
 find_package(GTest REQUIRED)
 find_path(RAPIDCHECK_INCLUDE_DIR rapidcheck.h)
 find_library(RAPIDCHECK_LIBRARY rapidcheck)
@@ -155,8 +156,8 @@ function(merganser_add_test path)
 endfunction()
 
 # merganser_launch_files(prefix target ranks): registers prefix/processes.N, or prefix.N for a file that is ALONE: one launch of
-# the program of a module on N ranks, with all of its files that are to run on as many. Unless N is 2 a second one, with .rest at its end,
-# has every second model (merganser_add_test).
+# the program of a module on N ranks, with all of its files that are to run on as many. It has every second model of processes, and a second
+# launch, with .rest at its end, the others; some modules have all of them on 2 ranks (merganser_add_test).
 function(merganser_launch_files prefix target n)
   get_property(files GLOBAL PROPERTY MERGANSER_LAUNCHED_${target}_${n})
   set(name ${prefix}/processes.${n})
@@ -166,12 +167,12 @@ function(merganser_launch_files prefix target n)
   string(REGEX REPLACE "/.*" "" module ${prefix})
   set(half 0)
   set(rest 1)
-  if(n EQUAL 3 OR n EQUAL 7)
+  if(n EQUAL 2 OR n EQUAL 3 OR n EQUAL 7)
     set(half 1)
     set(rest 0)
   endif()
   set(command COMMAND $<TARGET_FILE:${target}> ${files} TIMEOUT ${merganser_long_limit})
-  if(n EQUAL 2)
+  if(n EQUAL 2 AND module MATCHES "^(comm|kernels|links|announce|cluster)$")
     merganser_launched_test(${name} ${n} ${command} LABELS ${module} fast processes)
     return()
   endif()

@@ -119,7 +119,13 @@ class FriendsTest : public testing::TestWithParam<Setup> {
               static_cast<std::int64_t>(members.size()));
   }
 };
-INSTANTIATE_TEST_SUITE_P(Models, FriendsTest, testing::ValuesIn(setups({""}, {"checked", "chaos:5"})),
+/// Every number of ranks or model of processes; of threads 2 with checks and 7 with delays too.
+std::vector<Setup> friend_setups() {
+  auto all = setups();
+  if (all.front().backend == "threads") all.insert(all.end(), {{"threads", 2, "checked"}, {"threads", 7, "chaos:5"}});
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Models, FriendsTest, testing::ValuesIn(friend_setups()),
                          setup_name<testing::TestParamInfo<Setup>>);
 
 TEST_P(FriendsTest, groups_across_every_face_are_those_of_the_oracle) {
