@@ -146,7 +146,7 @@ class Boruvka {
   }
 
   /// Replaces this rank's live edges by `edges`, with the components that contain their ends at this stage of Boruvka's algorithm.
-  /// Collective.
+  /// Collective. @throws InputError for 2^32 - 1 edges and more, on the rank that has them only
   void load(std::span<const Edge> edges) {
     if (edges.size() >= 0xffffffffU)
       throw InputError(std::to_string(edges.size()) +

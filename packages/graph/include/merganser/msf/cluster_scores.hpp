@@ -48,8 +48,8 @@ struct ScoredEdge {
 /// Computes the relative validity of a clustering from the minimum spanning tree of mutual reachability alone: an approximation of DBCV
 /// (validity_index()) for comparing clusterings of the same points, -1 to 1, greater is better. A cluster has the value (separation -
 /// sparseness) / max(separation, sparseness): sparseness is its greatest edge inside, separation its least edge to another cluster
-/// (without one, twice the greatest edge of the tree, or for a single cluster twice the least edge to noise, if there is noise). The result is the sum of
-/// the values weighted by size over all points, noise included. Local.
+/// (without one, twice the greatest edge of the tree, or for a single cluster twice the least edge to noise, if there is noise). The
+/// result is the sum of the values weighted by size over all points, noise included. Local.
 /// @param edges   of the tree of all points, in any order
 /// @param labels  by point; -1 is noise
 /// @param clusters  number of clusters: labels are -1 to clusters - 1. Without clusters the result is 0

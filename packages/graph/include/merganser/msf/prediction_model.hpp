@@ -20,7 +20,8 @@ struct FittedClusters {
   std::span<const std::uint32_t> selected;  ///< selected cluster by label, as Hdbscan::selected
 };
 
-/// Cluster labels, strengths of membership and outlier scores that PredictionModel::predict() returns for new points, one entry per point in their order.
+/// Cluster labels, strengths of membership and outlier scores that PredictionModel::predict() returns for new points, one entry per
+/// point in their order.
 struct Predictions {
   std::vector<std::int64_t> labels;  ///< cluster, -1 for noise
   std::vector<double> strengths;     ///< strength of membership, 0 to 1

@@ -125,8 +125,9 @@ class EqualEdges {
   /// Sets found_ to the edges between a part that has been visited and the rest of its cluster, which has unvisited points: to each
   /// point the lightest one, of equal ones that from the point that was visited first.
   void join(const Places& part, const Places& all, const NestedClusters::Cluster& cluster);
-  /// Appends to found_ the edges of members_ whose edges of weight `height` are listed, and removes these members. @param from_done  edges lead
-  /// from members_ to points that are neither visited nor settled; otherwise to members_ from the points of a part at places `among`
+  /// Appends to found_ the edges of those members_ whose edges of weight `height` are listed, and removes these members.
+  /// @param from_done  true: edges lead from members_ to points that are neither visited nor settled; false: to members_ from the
+  ///                   points of a part at places `among`
   void collect_listed_edges(bool from_done, const Places& among, double height);
   /// Reduces found_ to the edge to each point that is lightest, of equal ones that from the point that was visited first.
   void keep_first();

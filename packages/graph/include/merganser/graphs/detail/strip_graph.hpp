@@ -17,8 +17,8 @@ struct StripGraph {
   double radius = 0;              ///< largest distance of vertices that an edge joins
 };
 /// Generates one process graph of kind "rgg" (ranks are strips of a random geometric graph) for each of `percents`, the number of cross
-/// edges (random edges between vertices that no other edge joins) as a percentage of the others. The points of the geometric graph are drawn, and their
-/// neighbours searched, once. Local.
+/// edges (random edges between vertices that no other edge joins) as a percentage of the others. The points of the geometric graph are
+/// drawn, and their neighbours searched, once. Local.
 /// @param options  of which ranks, seed, vertices, degree and ghost_bytes are used
 /// @throws UsageError for options out of range, and for more cross edges than half the pairs without an edge
 std::vector<StripGraph> strip_graphs(const ProcessGraphOptions& options, std::span<const double> percents);
