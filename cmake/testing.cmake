@@ -90,7 +90,9 @@ function(merganser_launched_test name ranks)
   if(arg_ENVIRONMENT MATCHES "MERGANSER_TEST_MODELS=")
     set(models "")
   endif()
-  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${ranks}
+  # `./x test` runs two tests for each core. Ranks that wait yield their core, to another test for as long as that computes.
+  math(EXPR processors "2 * ${ranks}")
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${processors}
     ENVIRONMENT "${MERGANSER_LAUNCHER_ENVIRONMENT};${models};${arg_ENVIRONMENT}")
   merganser_order(${name} ${arg_LABELS})
 endfunction()

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <thread>
 
+#include "apps/frame/job_report.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
@@ -36,6 +37,20 @@ pid_t find_launcher(pid_t rank, pid_t job) {
   pid_t at = rank;
   while (at > 1 && parent_process(at) != job) at = parent_process(at);
   return at;
+}
+
+/// Counts the ranks of a job that have reported that their MPI or OpenSHMEM has started, in the file of reports that `run` has open.
+int count_working_ranks(pid_t run) {
+  using merganser::app::RankReport;
+  int n = 0;
+  std::error_code gone;
+  for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(run) + "/fd", gone)) {
+    if (!fs::read_symlink(entry, gone).string().starts_with("/memfd:merganser-job-")) continue;
+    std::ifstream in(entry.path(), std::ios::binary);
+    for (RankReport report{}; in.read(reinterpret_cast<char*>(&report), sizeof report);)
+      n += report.kind == RankReport::Kind::working ? 1 : 0;
+  }
+  return n;
 }
 
 Arguments mapped_shared_memory(const std::vector<pid_t>& processes) {
@@ -75,6 +90,7 @@ class StoppedJobs : public testing::TestWithParam<std::string> {
     Program job(command);
     std::vector<pid_t> all;
     ASSERT_TRUE(comes_true([&] { return (all = job.ranks()).size() == 2; }));
+    ASSERT_TRUE(!at_work || comes_true([&] { return count_working_ranks(job.pid()) == 2; }));
     ASSERT_TRUE(!at_work || comes_true([&] { return !mapped_shared_memory(all).empty(); }));
     if (at_work) std::this_thread::sleep_for(milliseconds(300));
     const Arguments segments = mapped_shared_memory(all);
