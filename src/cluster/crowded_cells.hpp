@@ -80,6 +80,7 @@ class CrowdedCells {
   const Decomposition& decomposition_;
   int rank_;
   Grid cells_;
+  Vec3 spacing_;                       // edges of a cell
   bool shared_;                        // cells may be shared by ranks
   std::vector<Tallied> tallied_;       // by unit; empty: none yet in this step
   std::vector<std::int64_t> counts_;   // by cell: parcels of the units in tallied_
