@@ -94,6 +94,31 @@ HWY_INLINE void measure_near(const SeveralSearch& s, const VD* period, std::uint
   }
 }
 
+/// Drops the parcels listed whose positions are too far, and adds the squares of differences of the other coordinates to the squared
+/// distances of the rest.
+HWY_INLINE void measure_more(const SeveralSearch& s, std::uint32_t v, NearLists& near) {
+  const D d;
+  const std::size_t axes = s.more.count;
+  const double* rows[kRoom];
+  std::uint32_t count = 0;
+  for (std::uint32_t k = 0; k < near.count; ++k) {
+    near.vertex[count] = near.vertex[k];
+    near.distance2[count] = near.distance2[k];
+    rows[count] = s.more.values + s.order[near.vertex[k]] * axes;
+    count += static_cast<std::uint32_t>(near.distance2[k] <= s.most2);
+  }
+  near.count = count;
+  const double* const own = s.more.values + s.order[v] * axes;
+  for (std::size_t a = 0; a < axes; ++a) {
+    const VD at = hn::Set(d, own[a]);
+    for (std::uint32_t k = 0; k < count; ++k) near.x[k] = rows[k][a];
+    for (std::uint32_t k = 0; k < count; k += static_cast<std::uint32_t>(hn::Lanes(d))) {
+      const VD difference = hn::Sub(at, hn::Load(d, near.x + k));
+      hn::Store(hn::Add(hn::Load(d, near.distance2 + k), hn::Mul(difference, difference)), d, near.distance2 + k);
+    }
+  }
+}
+
 /// Sorts the parcels listed by (distance2, id): each goes to the place that is the number of lesser distances; equal ones are left to
 /// the sink.
 HWY_INLINE void sort_near(const SeveralSearch& s, NearLists& near) {
@@ -124,10 +149,11 @@ HWY_INLINE void sort_near(const SeveralSearch& s, NearLists& near) {
 HWY_INLINE bool search_within(const SeveralSearch& s, const VD* period, const CandidateRow& candidates,
                               const Node& node, std::uint32_t v, std::uint32_t limit, NearLists& near) {
   if (!list_near(s.block, candidates, v, limit, near)) return false;
-  const bool enough = near.count >= s.count;
-  if (!enough && s.most2 * s.units >= limit) return false;
+  if (near.count < s.count && s.most2 * s.units >= limit) return false;
   measure_near(s, period, v, near);
+  if (s.more.count > 0) measure_more(s, v, near);
   sort_near(s, near);
+  const bool enough = near.count >= s.count;
   const double reach2 = enough ? std::min(near.sorted[s.count - 1].distance2, s.most2) : s.most2;
   const double filtered = reach2 * s.units;
   if (!(filtered < limit - (kError + 1))) return false;  // a parcel beyond the limit may be as near
@@ -150,6 +176,7 @@ void SearchSeveral(const SeveralSearch& s) {
   for (std::uint32_t n = 0; n <= kCandidates; ++n) {
     const double radius = std::cbrt(cubes / std::max(n, 1U));
     limits[n] = static_cast<std::uint16_t>(std::min<double>(radius * radius / kFilterUnits + kError + 1, kMaxLimit));
+    if (s.more.count > 0) limits[n] = kMaxLimit;  // positions are nearer than the parcels
   }
   CandidateRow candidates{};
   NearLists near{};
@@ -161,7 +188,8 @@ void SearchSeveral(const SeveralSearch& s) {
       if (!many && (search_within(s, period, candidates, node, v, limit, near) ||
                     (limit < kMaxLimit && search_within(s, period, candidates, node, v, kMaxLimit, near)))) {
         std::uint32_t found = std::min(near.count, s.count);
-        while (found > 0 && !(near.sorted[found - 1].distance2 <= s.most2)) --found;
+        if (s.more.count == 0)
+          while (found > 0 && !(near.sorted[found - 1].distance2 <= s.most2)) --found;
         s.sink->take(v, {near.sorted, found});
       } else {
         s.sink->leave(v);
