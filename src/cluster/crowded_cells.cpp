@@ -32,7 +32,7 @@ std::int64_t CrowdedCells::cell_of(const Site& s) const {
   const auto cell = [&](std::size_t axis, double x) {
     const double g = (x - cells_.box.lower[axis]) / spacing_[axis];
     const auto top = static_cast<double>(cells_.cells[axis] - 1);
-    return static_cast<std::int64_t>(g < 0 ? 0.0 : (g > top ? top : g));
+    return static_cast<std::int64_t>(std::min(std::max(g, 0.0), top));
   };
   return (cell(0, s.x) * cells_.cells[1] + cell(1, s.y)) * cells_.cells[2] + cell(2, s.z);
 }
@@ -134,21 +134,27 @@ void CrowdedCells::gather_crowded(const Units& units, std::int64_t above) {
     if (i < known) tally(units, i);
   for (std::uint32_t i = known; i < units.size(); ++i) tally(units, i);
   sent_.assign(mailbox_.graph().out.size(), {});
-  const auto for_crowded = [&](const auto& f) {
-    for (std::uint32_t i = 0; i < tallied_.size(); ++i) {
-      const std::int32_t cell = tallied_[i].cell;
-      if (cell != kNone && counts_[static_cast<std::size_t>(cell)] > above) f(i, static_cast<std::size_t>(cell));
-    }
-  };
+  // Without branches: whether the cell of a unit is crowded is as good as random.
+  const auto all = static_cast<std::uint32_t>(units.size());
+  in_crowded_.resize(all);
+  std::size_t n = 0;
+  for (std::uint32_t i = 0; i < all; ++i) {
+    const std::int32_t cell = tallied_[i].cell;
+    in_crowded_[n] = i;
+    n += static_cast<std::size_t>((cell != kNone) & (counts_[static_cast<std::size_t>(std::max(cell, 0))] > above));
+  }
+  in_crowded_.resize(n);
   starts_.assign(counts_.size() + 1, 0);
-  for_crowded([&](std::uint32_t, std::size_t cell) { ++starts_[cell + 1]; });
+  for (const std::uint32_t i : in_crowded_) ++starts_[static_cast<std::size_t>(tallied_[i].cell) + 1];
   for (std::size_t cell = 0; cell < counts_.size(); ++cell) starts_[cell + 1] += starts_[cell];
-  counted_.resize(starts_.back());
-  for_crowded([&](std::uint32_t i, std::size_t cell) {
-    Counted& c = counted_[starts_[cell]++];
-    c = {member_of(units, i), links::kNone, i};
-    c.member.cell = static_cast<std::int64_t>(cell);
-  });
+  counted_.resize(n);
+  const Parcels& p = units.parcels;
+  for (const std::uint32_t i : in_crowded_) {
+    const Tallied t = tallied_[i];
+    const std::int32_t passed_over = (units.flags[i] & Units::kPassedOver) != 0;
+    counted_[starts_[static_cast<std::size_t>(t.cell)]++] = {
+        {t.cell, p.site(i).volume, p.id(i), t.count, passed_over}, links::kNone, i};
+  }
 }
 
 void CrowdedCells::choose(const Units& units, std::int64_t above, std::int64_t target,

@@ -42,7 +42,6 @@ UnitCells::List* UnitCells::list_of(const double* values, bool add) {
   List& list = *lists_[used_++];
   list.values.assign(values, values + equal);
   list.places.clear();
-  list.more.clear();
   list.ids.clear();
   list.units.clear();
   list.looks.clear();
@@ -52,12 +51,13 @@ UnitCells::List* UnitCells::list_of(const double* values, bool add) {
 
 bool UnitCells::build(const Units& units, const std::vector<std::uint8_t>& looks, const PairFilter& filter,
                       std::size_t fan) {
+  units_ = &units;
   filter_ = &filter;
   fan_ = fan;
   used_ = last_ = 0;
   const auto here = static_cast<std::size_t>(std::count(units.gone.begin(), units.gone.end(), 0));
   if (filter.packed.same.empty()) {
-    if (here > 0) list_of(nullptr, true)->fill(units, looks, here, filter);
+    if (here > 0) list_of(nullptr, true)->fill(units, looks, here);
   } else if (!build_lists(units, looks)) {
     lists_.clear();
     used_ = 0;
@@ -69,11 +69,8 @@ bool UnitCells::build(const Units& units, const std::vector<std::uint8_t>& looks
 }
 
 /// Stores all units that are not gone in the list. @param here  their number
-void UnitCells::List::fill(const Units& of, const std::vector<std::uint8_t>& looking, std::size_t here,
-                           const PairFilter& filter) {
-  const std::size_t axes = filter.packed.phase.size();
+void UnitCells::List::fill(const Units& of, const std::vector<std::uint8_t>& looking, std::size_t here) {
   places.resize(3 * here);
-  more.resize(axes * here);
   ids.resize(here);
   units.resize(here);
   looks.resize(here);
@@ -99,8 +96,6 @@ void UnitCells::List::fill(const Units& of, const std::vector<std::uint8_t>& loo
     unit[at] = v;
     look[at++] = is_looking[v];
   }
-  if (axes == 0) return;
-  for (std::size_t i = 0; i < here; ++i) filter.place(rows + unit[i] * width, more.data() + i * axes);
 }
 
 /// Stores the units that are not gone in the lists of their values. @return false if there are too many combinations of values
@@ -112,7 +107,6 @@ bool UnitCells::build_lists(const Units& units, const std::vector<std::uint8_t>&
     filter_->pack(units.parcels.row(v), packed.data());
     List* const list = list_of(packed.data() + axes, true);
     if (list == nullptr) return false;
-    for (std::size_t i = 0; i < axes; ++i) list->more.push_back(packed[i] * filter_->packed.factors[i]);
     const Site& s = units.parcels.site(v);
     list->places.insert(list->places.end(), {s.x, s.y, s.z});
     list->ids.push_back(units.parcels.id(v));
@@ -127,7 +121,7 @@ void UnitCells::trim(List& list) const {
   constexpr std::size_t kFew = 1024;
   if (list.units.capacity() <= 4 * list.units.size() + kFew) return;
   list.places.shrink_to_fit();
-  list.more.shrink_to_fit();
+  list.more = std::vector<double>();
   list.ids.shrink_to_fit();
   list.units.shrink_to_fit();
   list.looks.shrink_to_fit();
@@ -154,6 +148,11 @@ void UnitCells::sort(List& list) {
   grow(list.sorted, n * sizeof(Site));
   grow(list.scratch, nearest::CellList::scratch_bytes(n));
   list.cells.sort(set, reinterpret_cast<Site*>(list.sorted.data()), list.scratch.data());
+  const std::size_t axes = filter_->packed.phase.size();
+  const std::uint32_t* const order = list.cells.order();
+  list.more.resize(axes * n);
+  for (std::size_t v = 0; v < n && axes > 0; ++v)
+    filter_->place(units_->parcels.row(list.units[order[v]]), list.more.data() + v * axes);
   list.ready = true;
 }
 

@@ -24,7 +24,7 @@ class UnitCells {
   /// Returns whether the conditions of a policy suit cell lists in a round.
   /// @param single  whether all units of all ranks are single parcels, and none has been refused
   [[nodiscard]] static bool suit(const PairFilter& filter, bool single);
-  /// Stores the units of a round. Refers to the filter until the next call. Local. Cost: O(n). Memory: for at most about four times
+  /// Stores the units of a round. Refers to the units and the filter until the next call. Local. Cost: O(n). Memory: for at most about four times
   /// the units of the round.
   /// @param looks  per unit: 1 if it looks
   /// @param fan  number of partners of each looker
@@ -58,15 +58,15 @@ class UnitCells {
     explicit List(nearest::CellList&& list) : cells(std::move(list)) {}
     std::vector<double> values;          // of those columns
     std::vector<double> places;          // x, y, z by point
-    std::vector<double> more;            // by point: columns of the metric beside them, times their factors
     std::vector<std::int64_t> ids;       // by point
     std::vector<std::uint32_t> units;    // by point
     std::vector<std::uint8_t> looks;     // by point
     std::vector<std::uint32_t> targets;  // by vertex of the cell list
+    std::vector<double> more;            // by vertex: columns of the metric beside the position, times their factors
     nearest::CellList cells;
     RawBuffer sorted, scratch;
     bool ready = false;  // the points are sorted into the cells
-    void fill(const Units& of, const std::vector<std::uint8_t>& looking, std::size_t here, const PairFilter& filter);
+    void fill(const Units& of, const std::vector<std::uint8_t>& looking, std::size_t here);
   };
   [[nodiscard]] bool build_lists(const Units& units, const std::vector<std::uint8_t>& looks);
   [[nodiscard]] List* list_of(const double* values, bool add);
@@ -84,6 +84,7 @@ class UnitCells {
   const Decomposition& decomposition_;
   int rank_;
   std::size_t fan_ = 1;
+  const Units* units_ = nullptr;
   const PairFilter* filter_ = nullptr;
   std::vector<std::unique_ptr<List>> lists_;  // those in use first; after build() no others
   std::size_t used_ = 0;

@@ -63,7 +63,7 @@ class SeveralNearest::Sink final : public SeveralSink {
   }
   void leave(std::uint32_t vertex) override {
     const Site& s = search_.cells_.sorted_[vertex];
-    const double* const more = search_.more_.values + search_.cells_.order_[vertex] * search_.more_.count;
+    const double* const more = search_.more_.values + vertex * search_.more_.count;
     // Where many are left, positions tell little about the nearest, and it would give up often.
     const bool few = given_up.size() <= kFew + taken_ / kFew;
     if (!few || !search_.find({{s.x, s.y, s.z}, vertex}, Best(), best_, {most2_, more})) {
@@ -102,8 +102,8 @@ double SeveralNearest::parcels_per_cell(std::size_t count) {
 std::vector<std::uint32_t> SeveralNearest::find_all(double most2, const Take& take) {
   const auto count = static_cast<std::uint32_t>(distance2_.size());
   Sink sink(*this, most2, take, count);
-  SeveralSearch search{{},    cells_.sorted_,        cells_.order(), cells_.box_, count,
-                       most2, more_,                 cells_.scale_ * cells_.scale_ * kFilterUnits,
+  SeveralSearch search{{},    cells_.sorted_, cells_.box_, count,
+                       most2, more_,          cells_.scale_ * cells_.scale_ * kFilterUnits,
                        &sink};
   if (count > kMaxNear / 2 || !cells_.fill_block_search(search.block)) {
     for (std::uint32_t v = 0; v < cells_.n_; ++v)
@@ -255,7 +255,7 @@ void SeveralNearest::scan_row(std::size_t first, std::size_t last, const Vec3& p
       const Site& s = cells_.sorted_[near[i]];
       double d2 = cells_.box_.distance2(query_.point, {s.x, s.y, s.z});
       if (!(d2 <= std::min(most2_, conditions_.most2))) continue;
-      const double* const more = more_.values + cells_.order_[near[i]] * more_.count;
+      const double* const more = more_.values + near[i] * more_.count;
       for (std::size_t a = 0; a < more_.count; ++a) {
         const double d = conditions_.more[a] - more[a];
         d2 = d2 + d * d;

@@ -27,14 +27,13 @@ class SeveralSink {
 /// Arguments of several_search().
 struct SeveralSearch {
   BlockSearch block;    ///< cells and filter coordinates; `target` and `open` are not used
-  const Site* sites;           ///< by vertex
-  const std::uint32_t* order;  ///< by vertex: its point, of which `more` has the coordinates
-  Box box;                     ///< domain
-  std::uint32_t count;         ///< parcels searched around each small one, 1 to kMaxNear / 2
-  double most2;                ///< greatest squared distance of the positions of these, inclusive; infinite: any
-  MoreAxes more;               ///< coordinates beside the position
-  double units;                ///< squared distances times this are those of the filter
-  SeveralSink* sink;           ///< receives the results, in the order of nodes
+  const Site* sites;    ///< by vertex
+  Box box;              ///< domain
+  std::uint32_t count;  ///< parcels searched around each small one, 1 to kMaxNear / 2
+  double most2;         ///< greatest squared distance of the positions of these, inclusive; infinite: any
+  MoreAxes more;        ///< coordinates beside the position
+  double units;         ///< squared distances times this are those of the filter
+  SeveralSink* sink;    ///< receives the results, in the order of nodes
 };
 
 /// Finds the nearest parcels of every small parcel within the 2x2x2 cells around the parcel's node: those near enough in fixed point are

@@ -21,7 +21,7 @@ struct Near {
 /// Coordinates of parcels beside their position. Distances are then those of position and these together: after the canonical squared
 /// distance, the squares of their differences are added in order.
 struct MoreAxes {
-  const double* values = nullptr;  ///< `count` numbers of each point, in the order of the points given to CellList::bin()
+  const double* values = nullptr;  ///< `count` numbers of each vertex of the cell list, finite
   std::size_t count = 0;           ///< coordinates of a point; 0: position alone
 };
 
