@@ -44,9 +44,8 @@ void PolicyStep::decide(int round, StepReport& report) {
         leaves_.push_back({links::kNone, in, l.in[in].distance2, l.in[in].remote_id});
       }
     }
-    std::sort(leaves_.begin(), leaves_.end(), [](const Leaf& a, const Leaf& b) {
-      return std::tie(a.distance2, a.id) < std::tie(b.distance2, b.id);
-    });
+    std::sort(leaves_.begin(), leaves_.end(),
+              [](const Leaf& a, const Leaf& b) { return std::tie(a.distance2, a.id) < std::tie(b.distance2, b.id); });
     decide_star(centre, round, report);
   }
 }

@@ -111,7 +111,7 @@ void PolicyStep::add_lineage(StepReport& report) {
 
 /// Sums weight and, where the policy conserves momentum, kinetic energy and momentum of parcels.
 void PolicyStep::measure(const Parcels& parcels, double& weight, double& energy, Vec3& momentum) const {
-  constexpr std::size_t kLot = 2048; // parcels whose terms are added together
+  constexpr std::size_t kLot = 2048;  // parcels whose terms are added together
   const bool weights_only = policy_.conserve == Conserve::rules;
   ExactSum sums[5];
   double terms[5][kLot];

@@ -65,15 +65,16 @@ class SeveralNearest::Sink final : public SeveralSink {
     const Site& s = search_.cells_.sorted_[vertex];
     const double* const more = search_.more_.values + vertex * search_.more_.count;
     // Where many are left, positions tell little about the nearest, and it would give up often.
-    const bool few = given_up.size() <= kFew + taken_ / kFew;
+    const bool few = search_.more_.count == 0 || ++searched_ <= kFew + taken_ / kFew;
     if (!few || !search_.find({{s.x, s.y, s.z}, vertex}, Best(), best_, {most2_, more})) {
       given_up.push_back(vertex);
+      gives_up = given_up.size() > kMany + taken_;
       return;
     }
     std::size_t found = 0;
     for (; found < best_.size() && best_[found].vertex != links::kNone; ++found)
       near_[found] = {best_[found].distance2, best_[found].vertex};
-    take(vertex, {near_.data(), found});
+    take_(vertex, {near_.data(), found});
   }
   void sort(std::span<Near> near) const override {
     std::sort(near.begin(), near.end(), [&](const Near& a, const Near& b) {
@@ -85,10 +86,12 @@ class SeveralNearest::Sink final : public SeveralSink {
 
  private:
   static constexpr std::size_t kFew = 16;
+  static constexpr std::size_t kMany = 64;
   SeveralNearest& search_;
   const Take& take_;
   double most2_;
-  std::size_t taken_ = 0;  // small parcels whose nearest are found
+  std::size_t taken_ = 0;     // small parcels whose nearest several_search() has found
+  std::size_t searched_ = 0;  // others
   std::vector<Best> best_;
   std::vector<Near> near_;
 };
@@ -102,9 +105,8 @@ double SeveralNearest::parcels_per_cell(std::size_t count) {
 std::vector<std::uint32_t> SeveralNearest::find_all(double most2, const Take& take) {
   const auto count = static_cast<std::uint32_t>(distance2_.size());
   Sink sink(*this, most2, take, count);
-  SeveralSearch search{{},    cells_.sorted_, cells_.box_, count,
-                       most2, more_,          cells_.scale_ * cells_.scale_ * kFilterUnits,
-                       &sink};
+  SeveralSearch search{
+      {}, cells_.sorted_, cells_.box_, count, most2, more_, cells_.scale_ * cells_.scale_ * kFilterUnits, &sink};
   if (count > kMaxNear / 2 || !cells_.fill_block_search(search.block)) {
     for (std::uint32_t v = 0; v < cells_.n_; ++v)
       if (cells_.is_small(v)) sink.leave(v);

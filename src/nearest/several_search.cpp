@@ -110,7 +110,8 @@ HWY_INLINE void measure_near(const SeveralSearch& s, const VD* period, std::uint
     const VD dy = separation(y, hn::GatherIndex(d, sites + 1, site), period[1]);
     const VD dz = separation(z, hn::GatherIndex(d, sites + 2, site), period[2]);
     VD sum = hn::Add(hn::Add(hn::Mul(dx, dx), hn::Mul(dy, dy)), hn::Mul(dz, dz));
-    const auto near_enough = hn::And(hn::Le(sum, most2), hn::RebindMask(d, hn::Ne(vertex, hn::Set(l, std::int64_t{v}))));
+    const auto near_enough =
+        hn::And(hn::Le(sum, most2), hn::RebindMask(d, hn::Ne(vertex, hn::Set(l, std::int64_t{v}))));
     if (axes > 0) {
       auto row = vertex;
       for (std::size_t a = 1; a < axes; ++a) row = hn::Add(row, vertex);
@@ -134,8 +135,9 @@ HWY_INLINE void sort_near(const SeveralSearch& s, NearLists& near) {
   for (std::uint32_t k = 0; k < n; k += static_cast<std::uint32_t>(hn::Lanes(d))) {
     const VD own = hn::Load(d, near.distance2 + k);
     auto place = hn::Zero(i);
-    const auto add = [&](double other)
-                         HWY_ATTR { place = hn::Sub(place, hn::BitCast(i, hn::VecFromMask(d, hn::Lt(hn::Set(d, other), own)))); };
+    const auto add = [&](double other) HWY_ATTR {
+      place = hn::Sub(place, hn::BitCast(i, hn::VecFromMask(d, hn::Lt(hn::Set(d, other), own))));
+    };
     for (std::uint32_t j = 0; j < n; j += 4) {
       add(near.distance2[j]);
       add(near.distance2[j + 1]);
@@ -198,8 +200,7 @@ HWY_INLINE bool search_within(const SeveralSearch& s, const VD* period, const Ca
     sort_near(s, near);
   near.found = 0;
   while (near.found < s.count && near.sorted[near.found].distance2 < kInfinity) ++near.found;
-  const double reach2 =
-      near.found == s.count ? std::min(near.sorted[s.count - 1].distance2, s.most2) : s.most2;
+  const double reach2 = near.found == s.count ? std::min(near.sorted[s.count - 1].distance2, s.most2) : s.most2;
   const double filtered = reach2 * s.units;
   if (!(filtered < limit - (kError + 1))) return false;  // a parcel beyond the limit may be as near
   const auto distance2 = static_cast<std::uint32_t>(filtered) + 1;
@@ -212,8 +213,7 @@ void SearchSeveral(const SeveralSearch& s) {
   const D d;
   constexpr std::uint32_t kMaxLimit = kNearest - 1;
   VD period[3];
-  for (int a = 0; a < 3; ++a)
-    period[a] = hn::Set(d, s.box.periodic[a] ? s.box.extent[a] : kInfinity);
+  for (int a = 0; a < 3; ++a) period[a] = hn::Set(d, s.box.periodic[a] ? s.box.extent[a] : kInfinity);
   // Within a first limit there are by chance hardly fewer than are searched, and few more.
   const double wanted = s.count + 1.75 * std::sqrt(s.count);
   const double cubes = 8 * wanted * s.block.width[0] * s.block.width[1] * s.block.width[2] * 0.75 / 3.14159;
@@ -230,8 +230,9 @@ void SearchSeveral(const SeveralSearch& s) {
     const std::uint32_t limit = many ? 0 : limits[candidates.size()];
     for (std::uint32_t k = begin; k < end; ++k) {
       const std::uint32_t v = s.block.by_node[k];
-      if (!many && (search_within(s, period, candidates, node, v, limit, near) ||
-                    (limit < kMaxLimit && search_within(s, period, candidates, node, v, kMaxLimit, near)))) {
+      if (!many && !s.sink->gives_up &&
+          (search_within(s, period, candidates, node, v, limit, near) ||
+           (limit < kMaxLimit && search_within(s, period, candidates, node, v, kMaxLimit, near)))) {
         s.sink->take(v, {near.sorted, near.found});
       } else {
         s.sink->leave(v);

@@ -28,7 +28,7 @@ struct MoreAxes {
 /// Further conditions of a query of SeveralNearest.
 struct NearConditions {
   double most2 = std::numeric_limits<double>::infinity();  ///< greatest squared distance of positions, inclusive
-  const double* more = nullptr;                            ///< coordinates of the query point beside its position, if parcels have such
+  const double* more = nullptr;  ///< coordinates of the query point beside its position, if parcels have such
 };
 
 /// Search of a number of nearest parcels at once in a sorted cell list: most points find them within the 2x2x2 cells around their
@@ -44,7 +44,8 @@ class SeveralNearest {
   /// @param bound  a candidate without a vertex, that of another rank for example
   /// @param best  replaced by those found, as many as are searched, ascending; then copies of the bound
   /// @return false if it gave up, and `best` is as before: with more axes, where many positions are nearer than the parcels searched
-  bool find(const CellList::Query& query, const Best& bound, std::span<Best> best, const NearConditions& conditions = {});
+  bool find(const CellList::Query& query, const Best& bound, std::span<Best> best,
+            const NearConditions& conditions = {});
   /// Receiver of the nearest parcels of a small parcel, ascending by (distance2, id).
   using Take = std::function<void(std::uint32_t vertex, std::span<const Near> nearest)>;
   /// Finds the nearest parcels of every small parcel of the cell list, at most those within a distance. Most small parcels find them by a
