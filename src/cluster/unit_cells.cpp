@@ -141,7 +141,9 @@ void UnitCells::sort(List& list) {
   if (list.ready) return;
   const std::size_t n = list.units.size();
   const nearest::PointSet set = points(list);
-  list.cells.bin(set, {.parcels_per_cell = nearest::SeveralNearest::parcels_per_cell(fan_)});
+  // With more columns in the metric the positions of partners are farther than those of as many nearest.
+  const std::size_t count = fan_ + (filter_->packed.phase.empty() ? 0 : 2);
+  list.cells.bin(set, {.parcels_per_cell = nearest::SeveralNearest::parcels_per_cell(count)});
   const auto grow = [](RawBuffer& buffer, std::size_t bytes) {
     if (buffer.bytes() < bytes) buffer = RawBuffer(bytes);
   };

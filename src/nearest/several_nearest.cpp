@@ -65,7 +65,7 @@ class SeveralNearest::Sink final : public SeveralSink {
     const Site& s = search_.cells_.sorted_[vertex];
     const double* const more = search_.more_.values + vertex * search_.more_.count;
     // Where many are left, positions tell little about the nearest, and it would give up often.
-    const bool few = search_.more_.count == 0 || ++searched_ <= kFew + taken_ / kFew;
+    const bool few = search_.more_.count == 0 || ++searched_ <= kFew + taken_ / kShare;
     if (!few || !search_.find({{s.x, s.y, s.z}, vertex}, Best(), best_, {most2_, more})) {
       given_up.push_back(vertex);
       gives_up = given_up.size() > kMany + taken_;
@@ -86,6 +86,7 @@ class SeveralNearest::Sink final : public SeveralSink {
 
  private:
   static constexpr std::size_t kFew = 16;
+  static constexpr std::size_t kShare = 4;
   static constexpr std::size_t kMany = 64;
   SeveralNearest& search_;
   const Take& take_;

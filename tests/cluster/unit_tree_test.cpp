@@ -229,8 +229,8 @@ TEST(PolicySearch, takes_trees_where_cell_lists_do_not_suit) {
 TEST(PolicySearch, finds_in_a_tree_what_cell_lists_do_not_find_and_then_builds_trees_at_once) {
   for (const bool wide : {false, true})
     for (const std::size_t fan : {1, 4}) {
-      Search s(wide ? "small, phase:ux*100, same:species" : "small, phase:ux*0.1, same:species", fan, fan > 1);
-      Units units = s.policy.units(3000, 2);
+      Search s(wide ? "small, phase:ux*100, same:species" : "small, phase:ux*0.02", fan, fan > 1);
+      Units units = s.policy.units(12000, 2);
       UnitTree tree;
       tree.build(units, s.policy.filter);
       for (int step = 0; step < 2; ++step) {
