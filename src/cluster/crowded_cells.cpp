@@ -24,10 +24,17 @@ CrowdedCells::CrowdedCells(comm::Mailbox& mailbox, const Decomposition& decompos
       decomposition_(decomposition),
       rank_(rank),
       cells_(cells),
+      spacing_{cells.spacing(0), cells.spacing(1), cells.spacing(2)},
       shared_(decomposition.ranks() > 1 && (away || !(decomposition.is_by_cells() && cells == decomposition.grid()))) {}
 
+// The cells of Grid::cell(), with the spacing computed once.
 std::int64_t CrowdedCells::cell_of(const Site& s) const {
-  return (cells_.cell(0, s.x) * cells_.cells[1] + cells_.cell(1, s.y)) * cells_.cells[2] + cells_.cell(2, s.z);
+  const auto cell = [&](std::size_t axis, double x) {
+    const double g = (x - cells_.box.lower[axis]) / spacing_[axis];
+    const auto top = static_cast<double>(cells_.cells[axis] - 1);
+    return static_cast<std::int64_t>(std::min(std::max(g, 0.0), top));
+  };
+  return (cell(0, s.x) * cells_.cells[1] + cell(1, s.y)) * cells_.cells[2] + cell(2, s.z);
 }
 
 /// Returns the arc to the rank that counts a cell, which owns its lower corner; kMine if that is this rank.
@@ -126,16 +133,28 @@ void CrowdedCells::gather_crowded(const Units& units, std::int64_t above) {
   for (const std::uint32_t i : units.changed)
     if (i < known) tally(units, i);
   for (std::uint32_t i = known; i < units.size(); ++i) tally(units, i);
-  counted_.clear();
   sent_.assign(mailbox_.graph().out.size(), {});
-  for (std::uint32_t i = 0; i < units.size(); ++i) {
+  // Without branches: whether the cell of a unit is crowded is as good as random.
+  const auto all = static_cast<std::uint32_t>(units.size());
+  in_crowded_.resize(all);
+  std::size_t n = 0;
+  for (std::uint32_t i = 0; i < all; ++i) {
     const std::int32_t cell = tallied_[i].cell;
-    if (cell == kNone || counts_[static_cast<std::size_t>(cell)] <= above) continue;
-    Member m = member_of(units, i);
-    m.cell = cell;
-    counted_.push_back({m, links::kNone, i});
+    in_crowded_[n] = i;
+    n += static_cast<std::size_t>((cell != kNone) & (counts_[static_cast<std::size_t>(std::max(cell, 0))] > above));
   }
-  group_by_cell();
+  in_crowded_.resize(n);
+  starts_.assign(counts_.size() + 1, 0);
+  for (const std::uint32_t i : in_crowded_) ++starts_[static_cast<std::size_t>(tallied_[i].cell) + 1];
+  for (std::size_t cell = 0; cell < counts_.size(); ++cell) starts_[cell + 1] += starts_[cell];
+  counted_.resize(n);
+  const Parcels& p = units.parcels;
+  for (const std::uint32_t i : in_crowded_) {
+    const Tallied t = tallied_[i];
+    const std::int32_t passed_over = (units.flags[i] & Units::kPassedOver) != 0;
+    counted_[starts_[static_cast<std::size_t>(t.cell)]++] = {
+        {t.cell, p.site(i).volume, p.id(i), t.count, passed_over}, links::kNone, i};
+  }
 }
 
 void CrowdedCells::choose(const Units& units, std::int64_t above, std::int64_t target,

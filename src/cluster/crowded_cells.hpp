@@ -80,12 +80,14 @@ class CrowdedCells {
   const Decomposition& decomposition_;
   int rank_;
   Grid cells_;
-  bool shared_;                        // cells may be shared by ranks
-  std::vector<Tallied> tallied_;       // by unit; empty: none yet in this step
-  std::vector<std::int64_t> counts_;   // by cell: parcels of the units in tallied_
-  std::vector<Counted> counted_;       // members of the cells that this rank counts, those of a cell together
-  std::vector<Counted> spare_;         // memory of group_by_cell()
-  std::vector<std::uint32_t> starts_;  // memory of group_by_cell()
+  Vec3 spacing_;                           // edges of a cell
+  bool shared_;                            // cells may be shared by ranks
+  std::vector<Tallied> tallied_;           // by unit; empty: none yet in this step
+  std::vector<std::int64_t> counts_;       // by cell: parcels of the units in tallied_
+  std::vector<Counted> counted_;           // members of the cells that this rank counts, those of a cell together
+  std::vector<Counted> spare_;             // memory of group_by_cell()
+  std::vector<std::uint32_t> starts_;      // memory of group_by_cell() and gather_crowded()
+  std::vector<std::uint32_t> in_crowded_;  // units in crowded cells, memory of gather_crowded()
   std::vector<std::vector<std::uint32_t>> sent_;  // per arc: units that were sent
 };
 

@@ -13,6 +13,8 @@
 namespace merganser::cluster {
 namespace {
 
+constexpr double kMaxPhase = 1e150;  // of a column of the metric times its factor
+
 /// Starts the random sequence of a merge policy for one purpose and parcel.
 Random start(const DrawKey& key, Draw purpose, std::int64_t id) {
   const std::uint64_t salt = 0x9e3779b97f4a7c15ULL * (8 * key.step + static_cast<std::uint64_t>(purpose));
@@ -139,18 +141,38 @@ double PolicyColumns::value_of_bits(const double* row, std::size_t column) const
   return row[column];
 }
 
+// Most rows pass simple comparisons, column by column; check_row() looks at all if some row does not.
+void PolicyColumns::check_rows(const double* rows, std::size_t width, std::size_t count) const {
+  constexpr double kMaxInteger = 0x1p53;
+  bool fit = integers.empty();
+  const auto require = [&](std::size_t column, const auto& is_fit) {
+    const double* const first = rows + column;
+    bool all = true;
+    for (std::size_t i = 0; i < count; ++i) all = all & is_fit(first[i * width]);
+    fit = fit && all;
+  };
+  for (std::size_t k = 0; k < phase.size() && fit; ++k)
+    require(phase[k], [factor = factors[k]](double x) { return std::fabs(x * factor) <= kMaxPhase; });
+  for (std::size_t k = 0; k < same.size() && fit; ++k)
+    require(same[k], [is_mass = same[k] == mass](double x) {
+      if (is_mass) return x > 0 && x <= kMaxInteger;
+      return std::fabs(x) <= kMaxInteger && static_cast<double>(static_cast<std::int64_t>(x)) == x;
+    });
+  for (std::size_t i = 0; i < count && !fit; ++i) check_row(rows + i * width);
+}
+
 void PolicyColumns::check_row(const double* row) const {
-  constexpr double kMaxPhase = 1e150;
   const auto id = std::bit_cast<std::int64_t>(row[0]);
   for (const Integers& i : integers) check_integer(row[i.offset], i.is_signed, id, "a column of the policy");
   for (std::size_t i = 0; i < phase.size(); ++i) {
     const double x = value(row, phase[i]);
+    if (std::fabs(x * factors[i]) <= kMaxPhase) [[likely]]
+      continue;  // and x is finite
     if (!std::isfinite(x))
       throw InputError("parcel id " + std::to_string(id) + ": a column of phase is " + number_text(x) +
                        "; allowed: finite numbers");
-    if (std::fabs(x * factors[i]) > kMaxPhase)
-      throw InputError("parcel id " + std::to_string(id) + ": a column of phase times its factor is " +
-                       number_text(x * factors[i]) + "; allowed: magnitudes up to " + number_text(kMaxPhase));
+    throw InputError("parcel id " + std::to_string(id) + ": a column of phase times its factor is " +
+                     number_text(x * factors[i]) + "; allowed: magnitudes up to " + number_text(kMaxPhase));
   }
   for (const std::size_t column : same) {
     const double x = value(row, column);

@@ -68,6 +68,8 @@ struct PolicyColumns {
   /// `phase` finite numbers, times their factors up to 1e150, so that sums of squares are finite; in `same` integers, and positive rest
   /// masses. @throws InputError naming the parcel
   void check_row(const double* row) const;
+  /// Checks the rows of parcels, each `width` numbers, as check_row(). @throws InputError naming the first that fails
+  void check_rows(const double* rows, std::size_t width, std::size_t count) const;
 
  private:
   [[nodiscard]] double value_of_bits(const double* row, std::size_t column) const;

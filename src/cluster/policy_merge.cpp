@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <span>
+#include <tuple>
 
 #include "merganser/parcels/packed.hpp"
 #include "src/cluster/policy_step.hpp"
@@ -29,22 +30,40 @@ void set_place(const MergePolicy& policy, const DrawKey& key, std::span<const Pl
 
 }  // namespace
 
-/// Decides about the leaves of one centre, entries of leaves_ in the order of (squared distance, id): one that would exceed the
+/// Decides about the leaves of this rank's centres, which have not come yet from other ranks.
+void PolicyStep::decide(int round, StepReport& report) {
+  const links::Links& l = search_.links();
+  list_stars();
+  for (const std::uint32_t centre : centres_) {
+    leaves_.clear();
+    for (std::uint32_t v = first_leaf_[centre]; v != links::kNone; v = next_leaf_[v]) {
+      if (v < l.target.size()) {
+        leaves_.push_back({v, 0, search_.distance2()[v], units_.parcels.id(v)});
+      } else {
+        const std::uint32_t in = arrivals_[v - l.target.size()];
+        leaves_.push_back({links::kNone, in, l.in[in].distance2, l.in[in].remote_id});
+      }
+    }
+    std::sort(leaves_.begin(), leaves_.end(),
+              [](const Leaf& a, const Leaf& b) { return std::tie(a.distance2, a.id) < std::tie(b.distance2, b.id); });
+    decide_star(centre, round, report);
+  }
+}
+
+/// Decides about the leaves of one centre, those in leaves_ in the order of (squared distance, id): one that would exceed the
 /// greatest number of members or weight is refused with all after it; one that the predicate refuses, alone.
-void PolicyStep::decide(std::size_t begin, std::size_t end, int round, StepReport& report) {
-  const std::uint32_t centre = leaves_[begin].centre;
+void PolicyStep::decide_star(std::uint32_t centre, int round, StepReport& report) {
   double weight = units_.parcels.site(centre).volume;
   std::int64_t count = units_.members[centre];
   bool closed = false;
-  std::vector<std::size_t> accepted;
-  for (std::size_t i = begin; i < end; ++i) {
-    Leaf& leaf = leaves_[i];
+  std::vector<Leaf> accepted;
+  for (const Leaf& leaf : leaves_) {
     const bool local = leaf.vertex != links::kNone;
     const double volume = local ? units_.parcels.site(leaf.vertex).volume : search_.leaves()[leaf.in].site.volume;
     const std::int64_t more = count + (local ? units_.members[leaf.vertex] : search_.leaves()[leaf.in].members);
     closed = closed || more > filter_.max_count || weight + volume > filter_.max_weight;
     if (!closed && (!policy_.allowed || is_allowed(centre, accepted, leaf, round))) {
-      accepted.push_back(i);
+      accepted.push_back(leaf);
       weight = weight + volume;
       count = more;
       continue;
@@ -58,21 +77,19 @@ void PolicyStep::decide(std::size_t begin, std::size_t end, int round, StepRepor
     } else {
       in_kept_[leaf.in] = 2;
     }
-    leaf.centre = links::kNone;  // no leaf any more
   }
   if (accepted.empty() && looks_[centre] != 0) units_.flags[centre] |= Units::kAgain;
 }
 
-/// Returns whether the policy's predicate admits the place of the parcel into which a centre, accepted leaves (entries of leaves_)
-/// and one more would merge.
-bool PolicyStep::is_allowed(std::uint32_t centre, const std::vector<std::size_t>& accepted, const Leaf& next,
+/// Returns whether the policy's predicate admits the place of the parcel into which a centre, accepted leaves and one more would merge.
+bool PolicyStep::is_allowed(std::uint32_t centre, const std::vector<Leaf>& accepted, const Leaf& next,
                             int round) const {
   const auto member = [&](const Leaf& leaf) {
     return PlaceMember{leaf.vertex != links::kNone ? units_.parcels.site(leaf.vertex) : search_.leaves()[leaf.in].site,
                        leaf.id};
   };
   std::vector<PlaceMember> members;
-  for (const std::size_t i : accepted) members.push_back(member(leaves_[i]));
+  for (const Leaf& leaf : accepted) members.push_back(member(leaf));
   members.push_back(member(next));
   std::sort(members.begin(), members.end(), [](const PlaceMember& a, const PlaceMember& b) { return a.id < b.id; });
   members.insert(members.begin(), {units_.parcels.site(centre), units_.parcels.id(centre)});
@@ -95,45 +112,54 @@ void PolicyStep::refuse(std::int64_t one, std::int64_t other) { units_.extra[one
 /// Merges the stars of this rank, whose leaves are all here, and removes the leaves.
 void PolicyStep::merge(int round, StepReport& report) {
   const links::Links& l = search_.links();
-  // Where leaves of other ranks have been appended to the units, by entry of Links::in.
-  std::vector<std::uint32_t> arrived(l.in.size(), links::kNone);
-  auto next = static_cast<std::uint32_t>(l.target.size());
-  for (std::size_t i = 0; i < l.in.size(); ++i)
-    if (in_kept_[i] == 1) arrived[i] = next++;
   for (std::size_t k = 0; k < l.out.size(); ++k)
     if (out_kept_[k] != 0) units_.set_gone(l.out[k].vertex);
-  merge_stars(arrived, round, report);
+  list_stars();
+  constexpr std::size_t kAhead = 8;         // stars
+  std::vector<std::int64_t> of_size(3, 0);  // by number of members: stars
+  for (std::size_t k = 0; k < centres_.size(); ++k) {
+    const std::uint32_t ahead = centres_[std::min(k + kAhead, centres_.size() - 1)];
+    prefetch(ahead);
+    prefetch(first_leaf_[ahead]);
+    const std::uint32_t centre = centres_[k];
+    members_.clear();
+    for (std::uint32_t v = first_leaf_[centre]; v != links::kNone; v = next_leaf_[v]) members_.push_back(v);
+    if (members_.size() > 1)
+      std::sort(members_.begin(), members_.end(),
+                [&](std::uint32_t a, std::uint32_t b) { return units_.parcels.id(a) < units_.parcels.id(b); });
+    merge_star(centre, members_, round);
+    // A callback of a rule may throw at the next star: leaves of those that have merged must not stay beside them.
+    for (const std::uint32_t v : members_) units_.set_gone(v);
+    const std::size_t size = members_.size() + 1;
+    report.merged += static_cast<std::int64_t>(members_.size());
+    if (looks_[centre] == 0) report.merged_into_big += static_cast<std::int64_t>(members_.size());
+    if (size >= of_size.size()) of_size.resize(size + 1, 0);
+    ++of_size[size];
+  }
+  for (std::size_t size = 0; size < of_size.size(); ++size)
+    if (of_size[size] > 0) report.clusters[static_cast<int>(size)] += of_size[size];
 }
 
-/// Merges the stars of this rank. @param arrived  units of the leaves that have come, by entry of Links::in
-void PolicyStep::merge_stars(const std::vector<std::uint32_t>& arrived, int round, StepReport& report) {
-  constexpr std::size_t kAhead = 8;  // leaves
-  std::vector<std::uint32_t> members;
-  const std::size_t n = leaves_.size();
-  for (std::size_t begin = 0; begin < n;) {
-    const Leaf& ahead = leaves_[std::min(begin + kAhead, n - 1)];
-    if (ahead.vertex != links::kNone) prefetch(ahead.vertex);
-    if (ahead.centre != links::kNone) prefetch(ahead.centre);
-    // Refused leaves have lost their centre, so the star ends where another centre begins.
-    if (leaves_[begin].centre == links::kNone) {
-      ++begin;
-      continue;
-    }
-    const std::uint32_t centre = leaves_[begin].centre;
-    members.clear();
-    std::size_t end = begin;
-    for (; end < n && (leaves_[end].centre == centre || leaves_[end].centre == links::kNone); ++end)
-      if (leaves_[end].centre == centre)
-        members.push_back(leaves_[end].vertex != links::kNone ? leaves_[end].vertex : arrived[leaves_[end].in]);
-    begin = end;
-    std::sort(members.begin(), members.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return units_.parcels.id(a) < units_.parcels.id(b); });
-    merge_star(centre, members, round);
-    // A callback of a rule may throw at the next star: leaves of those that have merged must not stay beside them.
-    for (const std::uint32_t v : members) units_.set_gone(v);
-    report.merged += static_cast<std::int64_t>(members.size());
-    if (looks_[centre] == 0) report.merged_into_big += static_cast<std::int64_t>(members.size());
-    ++report.clusters[static_cast<int>(members.size() + 1)];
+/// Lists the stars of this rank. Leaves of other ranks have the numbers that their units get when migrate() appends them, in the order
+/// of Links::in.
+void PolicyStep::list_stars() {
+  const links::Links& l = search_.links();
+  const std::size_t n = l.target.size();
+  first_leaf_.assign(n, links::kNone);
+  next_leaf_.resize(n + l.in.size());
+  centres_.clear();
+  arrivals_.clear();
+  const auto add = [&](std::uint32_t centre, std::uint32_t leaf) {
+    if (first_leaf_[centre] == links::kNone) centres_.push_back(centre);
+    next_leaf_[leaf] = first_leaf_[centre];
+    first_leaf_[centre] = leaf;
+  };
+  for (const std::uint32_t v : search_.lookers())
+    if ((l.target[v] & links::kAway) == 0) add(l.target[v], v);  // kNone has this bit too
+  for (std::uint32_t i = 0; i < l.in.size(); ++i) {
+    if (in_kept_[i] != 1) continue;
+    add(l.in[i].vertex, static_cast<std::uint32_t>(n + arrivals_.size()));
+    arrivals_.push_back(i);
   }
 }
 
@@ -147,10 +173,11 @@ void PolicyStep::prefetch(std::uint32_t unit) const {
 /// Merges one star into its centre. @param leaves  units, by ascending id
 void PolicyStep::merge_star(std::uint32_t centre, std::span<const std::uint32_t> leaves, int round) {
   Parcels& p = units_.parcels;
-  star_.assign(1, {&p.site(centre), p.row(centre)});
+  star_.clear();
+  star_.push_back({&p.site(centre), p.row(centre)});
   for (const std::uint32_t v : leaves) star_.push_back({&p.site(v), p.row(v)});
   Site site = p.site(centre);
-  row_.assign(p.row(centre), p.row(centre) + schema_.width());
+  row_.resize(schema_.width());
   merganser::merge_star(rules_, star_, site, row_.data());
   if (policy_.place != Placement::centroid) {
     places_.assign(1, {p.site(centre), p.id(centre)});

@@ -1,6 +1,7 @@
 // Merge step under a policy: levelling thinning, the two parcels that remain of N, lineage, and sums for the report.
 #include <algorithm>
 #include <bit>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -110,14 +111,21 @@ void PolicyStep::add_lineage(StepReport& report) {
 
 /// Sums weight and, where the policy conserves momentum, kinetic energy and momentum of parcels.
 void PolicyStep::measure(const Parcels& parcels, double& weight, double& energy, Vec3& momentum) const {
+  constexpr std::size_t kLot = 2048;  // parcels whose terms are added together
+  const bool weights_only = policy_.conserve == Conserve::rules;
   ExactSum sums[5];
-  for (std::size_t i = 0; i < parcels.size(); ++i) {
-    const double volume = parcels.site(i).volume;
-    sums[0].add(volume);
-    if (policy_.conserve == Conserve::rules) continue;
-    const double* const row = parcels.row(i);
-    sums[1].add(volume * kinetic_energy(policy_, columns_, row));
-    for (std::size_t a = 0; a < 3; ++a) sums[2 + a].add(volume * row[columns_.momentum[a]]);
+  double terms[5][kLot];
+  for (std::size_t begin = 0; begin < parcels.size(); begin += kLot) {
+    const std::size_t count = std::min(kLot, parcels.size() - begin);
+    for (std::size_t i = 0; i < count; ++i) {
+      const double volume = parcels.site(begin + i).volume;
+      terms[0][i] = volume;
+      if (weights_only) continue;
+      const double* const row = parcels.row(begin + i);
+      terms[1][i] = volume * kinetic_energy(policy_, columns_, row);
+      for (std::size_t a = 0; a < 3; ++a) terms[2 + a][i] = volume * row[columns_.momentum[a]];
+    }
+    for (std::size_t s = 0; s < (weights_only ? 1 : 5); ++s) sums[s].add(std::span<const double>(terms[s], count));
   }
   weight = sums[0].value();
   energy = sums[1].value();

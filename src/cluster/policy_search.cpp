@@ -54,6 +54,8 @@ T take(std::span<const std::byte>& message) {
 
 void PolicySearch::find(Units& units, const std::vector<std::uint8_t>& looks, StageTimes& seconds) {
   Laps laps;
+  if (begun_) check_merged(units);
+  known_ = units.size();
   if (built_) tree_.update();
   single_ = !begun_;
   begun_ = true;
@@ -80,6 +82,17 @@ void PolicySearch::find(Units& units, const std::vector<std::uint8_t>& looks, St
   laps.add_to(seconds.graph);
 }
 
+/// Checks the columns of the policy in the rows of units that have merged since the last search; PolicyStep has checked parcels.
+/// @throws InputError
+void PolicySearch::check_merged(const Units& units) const {
+  if (filter_.width() == 0 && filter_.columns.integers.empty()) return;
+  const auto check = [&](std::size_t v) {
+    if (units.gone[v] == 0) filter_.columns.check_row(units.parcels.row(v));
+  };
+  for (const std::uint32_t v : units.changed) check(v);
+  for (std::size_t v = known_; v < units.size(); ++v) check(v);
+}
+
 /// Stores the units of a round in cell lists if these find the partners that the tree would, in less time: a tree that is there has
 /// little to update, and one that is built after some rounds in which few units looked serves those that follow. @return true if they do
 bool PolicySearch::build_cells(const Units& units, const std::vector<std::uint8_t>& looks) {
@@ -89,7 +102,8 @@ bool PolicySearch::build_cells(const Units& units, const std::vector<std::uint8_
   if (!single_ && looking < units.size() / kFew && (looking == 0 || ++few_rounds_ > kFewRounds)) return false;
   const auto is_refused = [](const auto& of) { return !of.second.refused.empty(); };
   if (std::any_of(units.extra.begin(), units.extra.end(), is_refused)) return false;
-  if (cells_.build(units, looks, filter_, fan_) && (fan_ == 1 || !cells_.is_crowded())) return true;
+  const bool several = fan_ > 1 || !filter_.packed.phase.empty();
+  if (cells_.build(units, looks, filter_, fan_) && (!several || !cells_.is_crowded())) return true;
   steps_of_trees_ = kStepsBetweenTries;
   return false;
 }
@@ -103,7 +117,7 @@ void PolicySearch::build_tree(const Units& units) {
 /// Finds the least admissible partners of every looker among the units of this rank.
 void PolicySearch::search_local(const Units& units, const std::vector<std::uint8_t>& looks) {
   spend(Work::search, units.size());
-  if (by_cells_) return cells_.find_all(lookers_, found_);
+  if (by_cells_) return search_cells(units);
   lookers_.clear();
   for (std::uint32_t v = 0; v < looks.size(); ++v)
     if (looks[v] != 0) lookers_.push_back(v);
@@ -114,10 +128,25 @@ void PolicySearch::search_local(const Units& units, const std::vector<std::uint8
   tree_.find_all(lookers_, fan_, found_);
 }
 
+/// Finds the least admissible partners of every looker among the units of this rank in cell lists, and those for which these give up in
+/// the tree.
+void PolicySearch::search_cells(const Units& units) {
+  const std::vector<std::uint32_t> given_up = cells_.find_all(lookers_, found_);
+  if (given_up.empty()) return;
+  if (given_up.size() > lookers_.size() / kFew) steps_of_trees_ = kStepsBetweenTries;
+  build_tree(units);
+  std::vector<std::uint32_t> rest;
+  for (const std::uint32_t k : given_up) rest.push_back(lookers_[k]);
+  std::vector<Partner> of_rest(rest.size() * fan_);
+  tree_.find_all(rest, fan_, of_rest);
+  for (std::size_t i = 0; i < rest.size(); ++i)
+    std::copy_n(of_rest.begin() + static_cast<std::ptrdiff_t>(i * fan_), fan_, found(given_up[i]).begin());
+}
+
 /// Finds the least admissible partners of a unit of another rank, less than those given.
 void PolicySearch::find_for(const Units& units, const LookingUnit& looking, std::span<Partner> best) {
   // A policy that limits members suits cell lists in the first round alone, in which no query has a unit of several.
-  if (by_cells_ && looking.refused.empty()) return cells_.find(looking, best);
+  if (by_cells_ && looking.refused.empty() && cells_.find(looking, best)) return;
   build_tree(units);
   tree_.find(looking, best);
 }

@@ -43,8 +43,10 @@ class PolicySearch {
         cells_(decomposition, rank) {}
 
   /// Finds the links of the lookers of a round; afterwards links(), distance2() and leaves() hold them. Called by every rank;
-  /// neighbours only. Takes Units::changed, which is empty afterwards: what reads it too, as CrowdedCells::choose, comes before.
+  /// neighbours only. Takes Units::changed, which is empty afterwards: what reads it too, as CrowdedCells::choose, comes before. In the
+  /// first round of a step PolicyColumns::check_row() has accepted the rows of all units.
   /// @param looks  per unit: 1 if it looks
+  /// @throws InputError on this rank alone for rows of merged units, as PolicyColumns::check_row()
   void find(Units& units, const std::vector<std::uint8_t>& looks, StageTimes& seconds);
   /// Begins a step: the units of the next round are others. Later rounds tell what has changed by Units::changed.
   void begin() {
@@ -74,12 +76,14 @@ class PolicySearch {
  private:
   static constexpr std::size_t kFew = 16;    // lookers are few if they are less than 1 of so many units
   static constexpr unsigned kFewRounds = 2;  // with few lookers by cell lists, for a tree costs as much as two or three
-  static constexpr unsigned kStepsBetweenTries = 64;  // after too many combinations of the values of equal columns
+  static constexpr unsigned kStepsBetweenTries = 64;  // after cell lists did not suit the units
   /// Returns the least partners found so far of looker k.
   [[nodiscard]] std::span<Partner> found(std::size_t k) { return {found_.data() + k * fan_, fan_}; }
+  void check_merged(const Units& units) const;
   [[nodiscard]] bool build_cells(const Units& units, const std::vector<std::uint8_t>& looks);
   void build_tree(const Units& units);
   void search_local(const Units& units, const std::vector<std::uint8_t>& looks);
+  void search_cells(const Units& units);
   void find_for(const Units& units, const LookingUnit& looking, std::span<Partner> best);
   void post_queries(const Units& units);
   void answer_queries(const Units& units, const std::vector<std::uint8_t>& looks);
@@ -96,6 +100,7 @@ class PolicySearch {
   bool several_;
   UnitTree tree_;
   UnitCells cells_;
+  std::size_t known_ = 0;                          // units of the last search of the step
   bool begun_ = false;                             // this is not the first round of the step
   bool built_ = false;                             // the tree has the units of this step
   bool by_cells_ = false;                          // the cell lists have the units of this round

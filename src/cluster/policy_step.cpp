@@ -13,6 +13,7 @@
 #include "merganser/comm/collectives.hpp"
 #include "src/cluster/owner_checks.hpp"
 #include "src/cluster/policy_split.hpp"
+#include "src/cluster/remove_parcels.hpp"
 
 namespace merganser::cluster {
 namespace {
@@ -149,8 +150,12 @@ void PolicyStep::merge_in_rounds(Parcels& parcels, StepReport& report) {
   } catch (...) {
     error = std::current_exception();
   }
-  units_.compact();
-  if (two_products_) expand(report);
+  if (two_products_) {
+    units_.compact();
+    expand(report);
+  } else {
+    remove_parcels(units_.parcels, units_.gone);  // what else the units hold is not needed any more
+  }
   parcels = std::move(units_.parcels);
   units_.parcels = Parcels(schema_);
   if (error) std::rethrow_exception(error);
@@ -163,7 +168,7 @@ void PolicyStep::check_parcels_of_rank(const Parcels& parcels) {
   ids_.assign(nearest::PointSet(parcels, 0));
   if (policy_.split_below > 0) check_new_ids(parcels);
   if ((filter_.width() == 0 && columns_.integers.empty()) || policy_.level_ratio > 0) return;  // levels read no column
-  for (std::size_t i = 0; i < parcels.size(); ++i) columns_.check_row(parcels.row(i));
+  columns_.check_rows(parcels.rows(), schema_.width(), parcels.size());
 }
 
 /// Checks that the ids of this rank's parcels are below those of the new parcels of the step. @throws InputError on this rank alone;
@@ -209,21 +214,25 @@ void PolicyStep::run_rounds(StepReport& report) {
 
 /// Chooses the lookers of a round among the units of this rank.
 void PolicyStep::choose_lookers(int round) {
-  looks_.assign(units_.size(), 0);
+  const std::size_t n = units_.size();
+  looks_.assign(n, 0);
+  std::uint8_t* const looks = looks_.data();
+  const Site* const sites = units_.parcels.sites();
+  const double* const rows = units_.parcels.rows();
+  const std::size_t width = schema_.width();
   if (policy_.looker == Looker::crowded) {
     cells_.choose(units_, policy_.crowded_above, policy_.crowded_target, looks_);
-    return;
-  }
-  for (std::size_t i = 0; i < units_.size(); ++i) {
-    if (units_.gone[i] != 0) continue;
-    if (round > 0) {
-      looks_[i] = (units_.flags[i] & Units::kAgain) != 0;
+  } else if (round > 0) {
+    for (std::size_t i = 0; i < n; ++i) {
+      looks[i] = units_.gone[i] == 0 && (units_.flags[i] & Units::kAgain) != 0;
       units_.flags[i] &= static_cast<std::uint8_t>(~Units::kAgain);
-    } else if (policy_.looker == Looker::mask) {
-      looks_[i] = columns_.value(units_.parcels.row(i), columns_.mask) != 0;
-    } else {
-      looks_[i] = units_.parcels.site(i).volume < small_below_;
     }
+  } else if (policy_.looker == Looker::mask) {
+    const std::size_t mask = columns_.mask;
+    for (std::size_t i = 0; i < n; ++i) looks[i] = columns_.value(rows + i * width, mask) != 0;
+  } else {
+    const double below = small_below_;
+    for (std::size_t i = 0; i < n; ++i) looks[i] = sites[i].volume < below;
   }
 }
 
@@ -252,14 +261,7 @@ bool PolicyStep::make_round(int round, StepReport& report) {
   const bool linked = std::any_of(target.begin(), target.end(), [](std::uint32_t t) { return t != links::kNone; });
   Laps laps;
   form(report);
-  list_leaves();
-  if (policy_.has_rounds() && policy_.has_answers())
-    for (std::size_t begin = 0; begin < leaves_.size();) {
-      std::size_t end = begin;
-      while (end < leaves_.size() && leaves_[end].centre == leaves_[begin].centre) ++end;
-      decide(begin, end, round, report);
-      begin = end;
-    }
+  if (policy_.has_rounds() && policy_.has_answers()) decide(round, report);
   if (policy_.has_answers()) {
     answer();
     ++report.policy.answers;
@@ -346,36 +348,6 @@ void PolicyStep::keep_mutual_pairs() {
   }
   l.target = std::move(kept);
   out_kept_.assign(l.out.size(), 1);  // until the ranks of the targets answer
-}
-
-/// Lists the leaves of this rank's centres, by (centre, squared distance, id).
-void PolicyStep::list_leaves() {
-  const links::Links& l = search_.links();
-  leaves_.clear();
-  for (const std::uint32_t v : search_.lookers())
-    if (l.target[v] != links::kNone && (l.target[v] & links::kAway) == 0)
-      leaves_.push_back({l.target[v], v, 0, search_.distance2()[v], units_.parcels.id(v)});
-  for (std::uint32_t i = 0; i < l.in.size(); ++i)
-    if (in_kept_[i] != 0) leaves_.push_back({l.in[i].vertex, links::kNone, i, l.in[i].distance2, l.in[i].remote_id});
-  const auto less = [](const Leaf& a, const Leaf& b) {
-    return std::tie(a.centre, a.distance2, a.id) < std::tie(b.centre, b.distance2, b.id);
-  };
-  if (leaves_.size() < units_.size() / 16) return std::sort(leaves_.begin(), leaves_.end(), less);
-  // Many leaves are put to their centres by counting.
-  first_leaf_.assign(units_.size() + 1, 0);
-  for (const Leaf& leaf : leaves_) ++first_leaf_[leaf.centre + 1];
-  for (std::size_t v = 0; v < units_.size(); ++v) first_leaf_[v + 1] += first_leaf_[v];
-  spare_leaves_.resize(leaves_.size());
-  for (const Leaf& leaf : leaves_) spare_leaves_[first_leaf_[leaf.centre]++] = leaf;
-  std::swap(leaves_, spare_leaves_);
-  for (std::size_t begin = 0; begin < leaves_.size();) {
-    std::size_t end = begin + 1;
-    while (end < leaves_.size() && leaves_[end].centre == leaves_[begin].centre) ++end;
-    if (end - begin > 1)
-      std::sort(leaves_.begin() + static_cast<std::ptrdiff_t>(begin),
-                leaves_.begin() + static_cast<std::ptrdiff_t>(end), less);
-    begin = end;
-  }
 }
 
 /// Sends to the source of every link from another rank whether it merges (1), does not (0), or is refused (2). One wave.

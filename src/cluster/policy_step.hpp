@@ -41,9 +41,8 @@ class PolicyStep {
   [[nodiscard]] std::uint64_t next_step() const { return policy_.step; }
 
  private:
-  /// Star of this rank while it is decided and merged: the centre's leaves are links in a list.
+  /// Leaf of a centre of this rank while that decides about it.
   struct Leaf {
-    std::uint32_t centre;  // unit
     std::uint32_t vertex;  // leaf on this rank; links::kNone: entry `in` of Links::in
     std::uint32_t in;
     double distance2;
@@ -67,15 +66,15 @@ class PolicyStep {
   void mark_lookers(StepReport& report);
   void form(StepReport& report);
   void keep_mutual_pairs();
-  void list_leaves();
-  void decide(std::size_t begin, std::size_t end, int round, StepReport& report);
-  [[nodiscard]] bool is_allowed(std::uint32_t centre, const std::vector<std::size_t>& accepted, const Leaf& next,
+  void decide(int round, StepReport& report);
+  void decide_star(std::uint32_t centre, int round, StepReport& report);
+  [[nodiscard]] bool is_allowed(std::uint32_t centre, const std::vector<Leaf>& accepted, const Leaf& next,
                                 int round) const;
   void refuse(std::int64_t one, std::int64_t other);
   void answer();
   void migrate();
   void merge(int round, StepReport& report);
-  void merge_stars(const std::vector<std::uint32_t>& arrived, int round, StepReport& report);
+  void list_stars();
   void prefetch(std::uint32_t unit) const;
   void merge_star(std::uint32_t centre, std::span<const std::uint32_t> leaves, int round);
   void join_state(std::uint32_t centre, std::span<const std::uint32_t> leaves, const Site& place);
@@ -112,11 +111,14 @@ class PolicyStep {
   std::vector<std::uint8_t> looks_;
   std::vector<std::uint8_t> in_kept_;
   std::vector<std::uint8_t> out_kept_;
-  std::vector<Leaf> leaves_, spare_leaves_;
-  std::vector<std::uint32_t> first_leaf_;  // memory of list_leaves()
-  std::vector<Member> star_;               // memory of merge_star()
-  std::vector<PlaceMember> places_;        // memory of merge_star()
-  std::vector<double> row_;                // memory of merge_star()
+  std::vector<Leaf> leaves_;                           // memory of decide()
+  std::vector<std::uint32_t> centres_;                 // of the stars of a round
+  std::vector<std::uint32_t> first_leaf_, next_leaf_;  // by unit: leaves of the stars of a round as linked lists
+  std::vector<std::uint32_t> arrivals_;                // entries of Links::in whose leaves merge here
+  std::vector<std::uint32_t> members_;                 // memory of merge()
+  std::vector<Member> star_;                           // memory of merge_star()
+  std::vector<PlaceMember> places_;                    // memory of merge_star()
+  std::vector<double> row_;                            // memory of merge_star()
 };
 
 }  // namespace merganser::cluster

@@ -115,12 +115,6 @@ void Units::append_from(std::span<const std::byte> message) {
   }
 }
 
-void Units::set_gone(std::size_t i) {
-  gone[i] = 1;
-  changed.push_back(static_cast<std::uint32_t>(i));
-  if (!extra.empty()) extra.erase(parcels.id(i));
-}
-
 void Units::compact() {
   remove_parcels(parcels, gone);
   remove_entries(members, gone);

@@ -60,7 +60,11 @@ struct Units {
   /// Appends the units of a message of another rank. @throws CommError if it is malformed
   void append_from(std::span<const std::byte> message);
   /// Marks a unit as gone, and removes what few units have of it.
-  void set_gone(std::size_t i);
+  void set_gone(std::size_t i) {
+    gone[i] = 1;
+    changed.push_back(static_cast<std::uint32_t>(i));
+    if (!extra.empty()) extra.erase(parcels.id(i));
+  }
   /// Removes the units that are gone, keeping the order of the others.
   void compact();
 };

@@ -9,16 +9,23 @@ namespace merganser::cluster {
 // Compaction of this rank's container, sites and payload rows, after parcels were sent to their owners.
 void remove_parcels(Parcels& parcels, const std::vector<std::uint8_t>& gone) {
   const std::size_t row_bytes = parcels.schema().width() * sizeof(double);
-  std::size_t j = 0;
-  for (std::size_t i = 0; i < gone.size(); ++i) {
-    if (gone[i]) continue;
-    if (i != j) {
-      parcels.site(j) = parcels.site(i);
-      std::memcpy(parcels.row(j), parcels.row(i), row_bytes);
+  const std::size_t n = gone.size();
+  std::size_t kept = 0;
+  for (std::size_t begin = 0; begin < n;) {
+    if (gone[begin] != 0) {
+      ++begin;
+      continue;
     }
-    ++j;
+    std::size_t end = begin + 1;
+    while (end < n && gone[end] == 0) ++end;
+    if (begin != kept) {
+      std::memmove(&parcels.site(kept), &parcels.site(begin), (end - begin) * sizeof(Site));
+      std::memmove(parcels.row(kept), parcels.row(begin), (end - begin) * row_bytes);
+    }
+    kept += end - begin;
+    begin = end;
   }
-  parcels.resize(j);
+  parcels.resize(kept);
 }
 
 }  // namespace merganser::cluster

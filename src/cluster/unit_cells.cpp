@@ -2,6 +2,8 @@
 #include "src/cluster/unit_cells.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -13,7 +15,7 @@ namespace merganser::cluster {
 
 bool UnitCells::suit(const PairFilter& filter, bool single) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  return filter.packed.phase.empty() && filter.max_weight == kInfinite &&
+  return filter.max_weight == kInfinite &&
          (single ? filter.max_count >= 2 : filter.max_count == std::numeric_limits<std::int64_t>::max());
 }
 
@@ -49,14 +51,14 @@ UnitCells::List* UnitCells::list_of(const double* values, bool add) {
 
 bool UnitCells::build(const Units& units, const std::vector<std::uint8_t>& looks, const PairFilter& filter,
                       std::size_t fan) {
+  units_ = &units;
   filter_ = &filter;
   fan_ = fan;
   used_ = last_ = 0;
   const auto here = static_cast<std::size_t>(std::count(units.gone.begin(), units.gone.end(), 0));
-  std::vector<double> packed(filter.width());
-  if (packed.empty()) {
+  if (filter.packed.same.empty()) {
     if (here > 0) list_of(nullptr, true)->fill(units, looks, here);
-  } else if (!build_lists(units, looks, packed)) {
+  } else if (!build_lists(units, looks)) {
     lists_.clear();
     used_ = 0;
     return false;
@@ -72,26 +74,38 @@ void UnitCells::List::fill(const Units& of, const std::vector<std::uint8_t>& loo
   ids.resize(here);
   units.resize(here);
   looks.resize(here);
+  // Pointers that a store of one byte cannot change.
+  double* const place = places.data();
+  std::int64_t* const id = ids.data();
+  std::uint32_t* const unit = units.data();
+  std::uint8_t* const look = looks.data();
+  const std::uint8_t* const is_gone = of.gone.data();
+  const std::uint8_t* const is_looking = looking.data();
+  const Site* const site = of.parcels.sites();
+  const double* const rows = of.parcels.rows();
+  const std::size_t width = of.parcels.schema().width();
+  const auto n = static_cast<std::uint32_t>(of.size());
   std::size_t at = 0;
-  for (std::uint32_t v = 0; v < of.size(); ++v) {
-    if (of.gone[v] != 0) continue;
-    const Site& s = of.parcels.site(v);
-    places[3 * at] = s.x;
-    places[3 * at + 1] = s.y;
-    places[3 * at + 2] = s.z;
-    ids[at] = of.parcels.id(v);
-    units[at] = v;
-    looks[at++] = looking[v];
+  for (std::uint32_t v = 0; v < n; ++v) {
+    if (is_gone[v] != 0) continue;
+    const Site& s = site[v];
+    place[3 * at] = s.x;
+    place[3 * at + 1] = s.y;
+    place[3 * at + 2] = s.z;
+    id[at] = std::bit_cast<std::int64_t>(rows[v * width]);
+    unit[at] = v;
+    look[at++] = is_looking[v];
   }
 }
 
-/// Stores the units that are not gone in the lists of their values. @param packed  memory for a packed row
-/// @return false if there are too many combinations of values
-bool UnitCells::build_lists(const Units& units, const std::vector<std::uint8_t>& looks, std::vector<double>& packed) {
+/// Stores the units that are not gone in the lists of their values. @return false if there are too many combinations of values
+bool UnitCells::build_lists(const Units& units, const std::vector<std::uint8_t>& looks) {
+  const std::size_t axes = filter_->packed.phase.size();
+  std::vector<double> packed(filter_->width());
   for (std::uint32_t v = 0; v < units.size(); ++v) {
     if (units.gone[v] != 0) continue;
     filter_->pack(units.parcels.row(v), packed.data());
-    List* const list = list_of(packed.data(), true);
+    List* const list = list_of(packed.data() + axes, true);
     if (list == nullptr) return false;
     const Site& s = units.parcels.site(v);
     list->places.insert(list->places.end(), {s.x, s.y, s.z});
@@ -107,6 +121,7 @@ void UnitCells::trim(List& list) const {
   constexpr std::size_t kFew = 1024;
   if (list.units.capacity() <= 4 * list.units.size() + kFew) return;
   list.places.shrink_to_fit();
+  list.more = std::vector<double>();
   list.ids.shrink_to_fit();
   list.units.shrink_to_fit();
   list.looks.shrink_to_fit();
@@ -126,13 +141,20 @@ void UnitCells::sort(List& list) {
   if (list.ready) return;
   const std::size_t n = list.units.size();
   const nearest::PointSet set = points(list);
-  list.cells.bin(set, {.parcels_per_cell = nearest::SeveralNearest::parcels_per_cell(fan_)});
+  // With more columns in the metric the positions of partners are farther than those of as many nearest.
+  const std::size_t count = fan_ + (filter_->packed.phase.empty() ? 0 : 2);
+  list.cells.bin(set, {.parcels_per_cell = nearest::SeveralNearest::parcels_per_cell(count)});
   const auto grow = [](RawBuffer& buffer, std::size_t bytes) {
     if (buffer.bytes() < bytes) buffer = RawBuffer(bytes);
   };
   grow(list.sorted, n * sizeof(Site));
   grow(list.scratch, nearest::CellList::scratch_bytes(n));
   list.cells.sort(set, reinterpret_cast<Site*>(list.sorted.data()), list.scratch.data());
+  const std::size_t axes = filter_->packed.phase.size();
+  const std::uint32_t* const order = list.cells.order();
+  list.more.resize(axes * n);
+  for (std::size_t v = 0; v < n && axes > 0; ++v)
+    filter_->place(units_->parcels.row(list.units[order[v]]), list.more.data() + v * axes);
   list.ready = true;
 }
 
@@ -144,55 +166,71 @@ bool UnitCells::is_crowded() {
   return false;
 }
 
-void UnitCells::find_all(std::vector<std::uint32_t>& lookers, std::vector<Partner>& found) {
+std::vector<std::uint32_t> UnitCells::find_all(std::vector<std::uint32_t>& lookers, std::vector<Partner>& found) {
+  std::vector<std::uint32_t> given_up;
   lookers.clear();
   found.clear();
   for (std::size_t i = 0; i < used_; ++i) {
     List& list = *lists_[i];
     if (std::find(list.looks.begin(), list.looks.end(), 1) == list.looks.end()) continue;
     sort(list);
-    if (fan_ == 1)
+    if (is_nearest())
       find_nearest(list, lookers, found);
     else
-      find_several(list, lookers, found);
+      find_several(list, lookers, found, given_up);
   }
+  return given_up;
 }
 
 /// Appends the lookers of a list and the partner of each.
 void UnitCells::find_nearest(List& list, std::vector<std::uint32_t>& lookers, std::vector<Partner>& found) {
   const Box& box = decomposition_.grid().box;
-  list.targets.assign(list.units.size(), links::kNone);
+  list.targets.resize(list.units.size());
   (void)list.cells.search_exact(list.targets, points(list).ids(list.cells.order()));  // queries follow in PolicySearch
   const std::uint32_t* const order = list.cells.order();
   const Site* const sites = list.cells.sites();
-  for (std::uint32_t v = 0; v < list.units.size(); ++v) {
-    if (!list.cells.is_small(v)) continue;
-    lookers.push_back(list.units[order[v]]);
-    found.emplace_back();
-    const std::uint32_t t = list.targets[v];
-    if (t == links::kNone) continue;
-    const double distance2 = box.distance2({sites[v].x, sites[v].y, sites[v].z}, {sites[t].x, sites[t].y, sites[t].z});
-    if (distance2 <= filter_->within2) found.back() = {distance2, list.ids[order[t]], list.units[order[t]]};
-  }
+  std::size_t at = found.size();
+  const auto more = static_cast<std::size_t>(std::count(list.looks.begin(), list.looks.end(), 1));
+  lookers.resize(at + more);
+  found.resize(at + more);
+  const auto half_cells = 2 * static_cast<std::size_t>(list.cells.cell_count());
+  for (std::size_t c = 0; c < half_cells; c += 2)
+    for (std::uint32_t v = list.cells.start(c); v < list.cells.start(c + 1); ++v, ++at) {
+      lookers[at] = list.units[order[v]];
+      const std::uint32_t t = list.targets[v];
+      if (t == links::kNone) continue;
+      const double d2 = box.distance2({sites[v].x, sites[v].y, sites[v].z}, {sites[t].x, sites[t].y, sites[t].z});
+      if (d2 <= filter_->within2) found[at] = {d2, list.ids[order[t]], list.units[order[t]]};
+    }
 }
 
-/// Appends the lookers of a list and the partners of each.
-void UnitCells::find_several(List& list, std::vector<std::uint32_t>& lookers, std::vector<Partner>& found) {
+/// Returns the columns of the metric beside the position for the search in a list.
+nearest::MoreAxes UnitCells::more_axes(const List& list) const {
+  return {list.more.data(), filter_->packed.phase.size()};
+}
+
+/// Appends the lookers of a list and the partners of each, and the places in `lookers` of those for which it gave up.
+void UnitCells::find_several(List& list, std::vector<std::uint32_t>& lookers, std::vector<Partner>& found,
+                             std::vector<std::uint32_t>& given_up) {
   const std::uint32_t* const order = list.cells.order();
   const auto more = static_cast<std::size_t>(std::count(list.looks.begin(), list.looks.end(), 1));
   lookers.reserve(lookers.size() + more);
   std::size_t at = found.size();
   found.reserve(at + more * fan_);
   found.resize(at + more * fan_);
-  nearest::SeveralNearest search(list.cells, points(list).ids(order), fan_);
-  search.find_all(filter_->within2, [&](std::uint32_t v, std::span<const nearest::Near> nearest) {
+  nearest::SeveralNearest search(list.cells, points(list).ids(order), fan_, more_axes(list));
+  const auto take = [&](std::uint32_t v, std::span<const nearest::Near> nearest) {
     lookers.push_back(list.units[order[v]]);
     for (std::size_t i = 0; i < nearest.size(); ++i) {
       const std::uint32_t point = order[nearest[i].vertex];
       found[at + i] = {nearest[i].distance2, list.ids[point], list.units[point]};
     }
     at += fan_;
-  });
+  };
+  for (const std::uint32_t v : search.find_all(filter_->within2, take)) {
+    given_up.push_back(static_cast<std::uint32_t>(lookers.size()));
+    lookers.push_back(list.units[order[v]]);
+  }
 }
 
 /// Returns the bound of a search: the partner known, or all at the greatest distance.
@@ -202,27 +240,34 @@ nearest::Best UnitCells::bound_of(const Partner& known) const {
           std::numeric_limits<std::int64_t>::min()};
 }
 
-void UnitCells::find(const LookingUnit& looking, std::span<Partner> best) {
-  List* const list = list_of(looking.packed, false);
-  if (list == nullptr) return;
+bool UnitCells::find(const LookingUnit& looking, std::span<Partner> best) {
+  const std::size_t axes = filter_->packed.phase.size();
+  List* const list = list_of(looking.packed + axes, false);
+  if (list == nullptr) return true;
   sort(*list);
   const Partner known = best.back();
-  best_.assign(best.size(), bound_of(known));
+  best_.assign(best.size(), {});
   const links::Ids ids = points(*list).ids(list->cells.order());
   const Vec3 place{looking.site.x, looking.site.y, looking.site.z};
-  if (best.size() == 1)
+  if (is_nearest()) {
+    best_.front() = bound_of(known);
     list->cells.nearest({place}, ids, best_.front());
-  else
-    nearest::SeveralNearest(list->cells, ids, best.size()).find({place}, bound_of(known), best_);
+  } else {
+    std::array<double, MergePolicy::kMaxPhaseColumns> more;
+    for (std::size_t i = 0; i < axes; ++i) more[i] = looking.packed[i] * filter_->packed.factors[i];
+    nearest::SeveralNearest search(list->cells, ids, best.size(), more_axes(*list));
+    if (!search.find({place}, {known.distance2, known.id}, best_, {filter_->within2, more.data()})) return false;
+  }
   for (std::size_t i = 0; i < best.size(); ++i) {
     const nearest::Best& b = best_[i];
-    if (b.vertex == links::kNone || !(b.distance2 <= filter_->within2)) {
+    if (b.vertex == links::kNone) {
       best[i] = known;
       continue;
     }
     const std::uint32_t point = list->cells.order()[b.vertex];
     best[i] = {b.distance2, list->ids[point], list->units[point]};
   }
+  return true;
 }
 
 }  // namespace merganser::cluster

@@ -1,5 +1,5 @@
 #pragma once
-/// Cell lists of the units of one rank (parcels of a step under a merge policy), for policies whose metric is position alone.
+/// Cell lists of the units of one rank (parcels of a step under a merge policy), by position.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -8,12 +8,14 @@
 #include "merganser/base/aligned_memory.hpp"
 #include "merganser/geometry/decomposition.hpp"
 #include "merganser/nearest/cell_list.hpp"
+#include "merganser/nearest/several_nearest.hpp"
 #include "src/cluster/unit_tree.hpp"
 
 namespace merganser::cluster {
 
 /// Cell lists of the units of one rank in one round, one list for each combination of values of the columns in which partners are
-/// equal. They find the partners that UnitTree finds, if no condition but equal columns and the greatest distance tells units apart.
+/// equal. They find the partners that UnitTree finds, if no condition but equal columns and the greatest distance tells units apart, and
+/// give up where the metric has more columns and many positions are nearer than the partner.
 class UnitCells {
  public:
   /// Makes the cell lists of a rank, empty. Refers to the decomposition.
@@ -22,26 +24,28 @@ class UnitCells {
   /// Returns whether the conditions of a policy suit cell lists in a round.
   /// @param single  whether all units of all ranks are single parcels, and none has been refused
   [[nodiscard]] static bool suit(const PairFilter& filter, bool single);
-  /// Stores the units of a round. Refers to the filter until the next call. Local. Cost: O(n). Memory: for at most about four times
+  /// Stores the units of a round. Refers to the units and the filter until the next call. Local. Cost: O(n). Memory: for at most about four times
   /// the units of the round.
   /// @param looks  per unit: 1 if it looks
   /// @param fan  number of partners of each looker
   /// @return false, and the lists are empty, if the equal columns have more than kMaxLists combinations of values
-  /// @throws InputError as PairFilter::pack()
   [[nodiscard]] bool build(const Units& units, const std::vector<std::uint8_t>& looks, const PairFilter& filter,
                            std::size_t fan);
   /// Finds the partner of every looker of build() among the units of this rank. Local.
   /// @param lookers  replaced by the lookers, those near each other together
   /// @param found  replaced by the partners of each looker, ascending, in the order of the lookers: `fan` of build() for each, Partner()
-  /// in place of those that it lacks
+  /// in place of those that it lacks and of the lookers for which it gave up
+  /// @return places in `lookers` of those for which it gave up
   /// @throws InputError as nearest::CellList::bin()
-  void find_all(std::vector<std::uint32_t>& lookers, std::vector<Partner>& found);
+  [[nodiscard]] std::vector<std::uint32_t> find_all(std::vector<std::uint32_t>& lookers, std::vector<Partner>& found);
   /// Replaces the partners `best` of a unit of another rank, equal bounds, by the least partners among the units of this rank that are
   /// less than the bound, ascending; copies of the bound follow. Local.
   /// @param looking  unit that is not in the lists, with no refused ids
+  /// @return false if it gave up, and `best` is as before
   /// @throws InputError as nearest::CellList::bin()
-  void find(const LookingUnit& looking, std::span<Partner> best);
-  /// Returns whether some list has so many units in a cell that find_all() and find() are slow for several partners of a looker.
+  [[nodiscard]] bool find(const LookingUnit& looking, std::span<Partner> best);
+  /// Returns whether some list has so many units in a cell that find_all() and find() are slow, which they are only for several partners
+  /// of a looker, or with more columns in the metric.
   /// @throws InputError as nearest::CellList::bin()
   [[nodiscard]] bool is_crowded();
   /// Returns the number of units for which the lists keep memory.
@@ -58,25 +62,29 @@ class UnitCells {
     std::vector<std::uint32_t> units;    // by point
     std::vector<std::uint8_t> looks;     // by point
     std::vector<std::uint32_t> targets;  // by vertex of the cell list
+    std::vector<double> more;            // by vertex: columns of the metric beside the position, times their factors
     nearest::CellList cells;
     RawBuffer sorted, scratch;
     bool ready = false;  // the points are sorted into the cells
     void fill(const Units& of, const std::vector<std::uint8_t>& looking, std::size_t here);
   };
-  [[nodiscard]] bool build_lists(const Units& units, const std::vector<std::uint8_t>& looks,
-                                 std::vector<double>& packed);
+  [[nodiscard]] bool build_lists(const Units& units, const std::vector<std::uint8_t>& looks);
   [[nodiscard]] List* list_of(const double* values, bool add);
   [[nodiscard]] nearest::PointSet points(const List& list) const;
   [[nodiscard]] nearest::CellList empty_cells() const;
   void sort(List& list);
   void find_nearest(List& list, std::vector<std::uint32_t>& lookers, std::vector<Partner>& found);
-  void find_several(List& list, std::vector<std::uint32_t>& lookers, std::vector<Partner>& found);
+  void find_several(List& list, std::vector<std::uint32_t>& lookers, std::vector<Partner>& found,
+                    std::vector<std::uint32_t>& given_up);
+  [[nodiscard]] bool is_nearest() const { return fan_ == 1 && filter_->packed.phase.empty(); }
+  [[nodiscard]] nearest::MoreAxes more_axes(const List& list) const;
   [[nodiscard]] nearest::Best bound_of(const Partner& known) const;
   void trim(List& list) const;
 
   const Decomposition& decomposition_;
   int rank_;
   std::size_t fan_ = 1;
+  const Units* units_ = nullptr;
   const PairFilter* filter_ = nullptr;
   std::vector<std::unique_ptr<List>> lists_;  // those in use first; after build() no others
   std::size_t used_ = 0;

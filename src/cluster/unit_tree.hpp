@@ -28,9 +28,14 @@ struct PairFilter {
 
   /// Returns the numbers of a packed row.
   [[nodiscard]] std::size_t width() const { return packed.phase.size() + packed.same.size(); }
-  /// Writes the packed row of a unit, width() numbers, of which none is the bits of an integer.
-  /// @throws InputError as PolicyColumns::check_row()
+  /// Writes the packed row of a unit, width() numbers, of which none is the bits of an integer. @param row  one that
+  /// PolicyColumns::check_row() has accepted
   void pack(const double* row, double* packed_row) const;
+  /// Writes the columns of the metric of a unit times their factors. @param row  as of pack()
+  void place(const double* row, double* to) const {
+    for (std::size_t i = 0; i < columns.phase.size(); ++i)
+      to[i] = columns.value(row, columns.phase[i]) * columns.factors[i];
+  }
 };
 
 /// Unit that looks for a partner, as compared with the units of a rank.
@@ -69,10 +74,10 @@ inline void insert_partner(std::span<Partner> best, const Partner& partner) {
 class UnitTree {
  public:
   /// Builds the tree of the units of this rank, which it refers to until the next call. Local. Cost: O(n) for units that do not crowd,
-  /// else O(n log n). @throws InputError as PairFilter::pack()
+  /// else O(n log n).
   void build(const Units& units, const PairFilter& filter);
   /// Updates the tree to Units::changed and the units appended since the last call; those appended get trees of their own.
-  /// Local. Cost: O(n), little for each. @throws InputError as PairFilter::pack()
+  /// Local. Cost: O(n), little for each.
   void update();
   /// Puts the least admissible partners of a unit of any rank into an ascending list, in place of those that are greater. Local.
   void find(const LookingUnit& looking, std::span<Partner> best) const;

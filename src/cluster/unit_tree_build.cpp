@@ -75,7 +75,6 @@ PairFilter::PairFilter(const MergePolicy& policy, const PolicyColumns& c, const 
 }
 
 void PairFilter::pack(const double* row, double* to) const {
-  columns.check_row(row);
   for (const std::size_t column : columns.phase) *to++ = columns.value(row, column);
   for (const std::size_t column : columns.same)
     *to++ = columns.value(row, column) + 0.0;  // -0 becomes 0, which equals it

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "src/nearest/cell_keys.hpp"
 #include "src/nearest/several_search.hpp"
@@ -16,8 +17,8 @@ constexpr std::uint32_t kChunk = 256;  // vertices that the filter takes at a ti
 
 }  // namespace
 
-SeveralNearest::SeveralNearest(const CellList& cells, const links::Ids& ids, std::size_t count)
-    : cells_(cells), ids_(ids), distance2_(count), vertex_(count) {
+SeveralNearest::SeveralNearest(const CellList& cells, const links::Ids& ids, std::size_t count, const MoreAxes& more)
+    : cells_(cells), ids_(ids), more_(more), distance2_(count), vertex_(count) {
   double diagonal2 = 0;
   for (const double extent : cells.box_.extent) diagonal2 += extent * extent;
   const double in_cell =
@@ -29,28 +30,47 @@ SeveralNearest::SeveralNearest(const CellList& cells, const links::Ids& ids, std
                    cells.upper_[axis] - cells.lower_[axis] >= cells.box_.extent[axis] - cells.slack_;
 }
 
-void SeveralNearest::find(const CellList::Query& query, const Best& bound, std::span<Best> best) {
+bool SeveralNearest::find(const CellList::Query& query, const Best& bound, std::span<Best> best,
+                          const NearConditions& conditions) {
+  constexpr int kMaxBalls = 3;  // with more axes; the last has 64 times as many parcels as the first
   query_ = query;
+  conditions_ = conditions;
   bound_ = bound;
-  if (cells_.n_ == 0) return std::fill(best.begin(), best.end(), bound);
-  if (!search_block())
-    for (double radius = guess_; !search_ball(radius); radius *= 2) {
-    }
+  if (cells_.n_ == 0) {
+    std::fill(best.begin(), best.end(), bound);
+    return true;
+  }
+  if (!search_block()) {
+    double radius = guess_;
+    for (int balls = 1; !search_ball(radius); ++balls, radius *= 2)
+      if (more_.count > 0 && balls == kMaxBalls) return false;
+  }
   for (std::size_t i = 0; i < best.size(); ++i) {
     const std::uint32_t v = vertex_[i];
     best[i] = {distance2_[i], v == links::kNone ? bound.id : ids_[v], v};
   }
+  return true;
 }
 
 /// Receiver of several_search(): passes on what it finds, and searches what it leaves.
 class SeveralNearest::Sink final : public SeveralSink {
  public:
   Sink(SeveralNearest& search, double most2, const Take& take, std::size_t count)
-      : search_(search), take_(take), bound_{std::nextafter(most2, kInfinity), kLowest}, best_(count), near_(count) {}
-  void take(std::uint32_t vertex, std::span<const Near> nearest) override { take_(vertex, nearest); }
+      : search_(search), take_(take), most2_(most2), best_(count), near_(count) {}
+  void take(std::uint32_t vertex, std::span<const Near> nearest) override {
+    ++taken_;
+    take_(vertex, nearest);
+  }
   void leave(std::uint32_t vertex) override {
     const Site& s = search_.cells_.sorted_[vertex];
-    search_.find({{s.x, s.y, s.z}, vertex}, bound_, best_);
+    const double* const more = search_.more_.values + vertex * search_.more_.count;
+    // Where many are left, positions tell little about the nearest, and it would give up often.
+    const bool few = search_.more_.count == 0 || ++searched_ <= kFew + taken_ / kShare;
+    if (!few || !search_.find({{s.x, s.y, s.z}, vertex}, Best(), best_, {most2_, more})) {
+      given_up.push_back(vertex);
+      gives_up = given_up.size() > kMany + taken_;
+      return;
+    }
     std::size_t found = 0;
     for (; found < best_.size() && best_[found].vertex != links::kNone; ++found)
       near_[found] = {best_[found].distance2, best_[found].vertex};
@@ -62,12 +82,17 @@ class SeveralNearest::Sink final : public SeveralSink {
     });
   }
 
+  std::vector<std::uint32_t> given_up;  // small parcels whose nearest are not found
+
  private:
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  static constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
+  static constexpr std::size_t kFew = 16;
+  static constexpr std::size_t kShare = 4;
+  static constexpr std::size_t kMany = 64;
   SeveralNearest& search_;
   const Take& take_;
-  Best bound_;
+  double most2_;
+  std::size_t taken_ = 0;     // small parcels whose nearest several_search() has found
+  std::size_t searched_ = 0;  // others
   std::vector<Best> best_;
   std::vector<Near> near_;
 };
@@ -78,19 +103,20 @@ double SeveralNearest::parcels_per_cell(std::size_t count) {
   return std::clamp((n + 2.5 * std::sqrt(n)) / 0.52, kParcelsPerCell, 2 * kParcelsPerCell);
 }
 
-void SeveralNearest::find_all(double most2, const Take& take) {
+std::vector<std::uint32_t> SeveralNearest::find_all(double most2, const Take& take) {
   const auto count = static_cast<std::uint32_t>(distance2_.size());
   Sink sink(*this, most2, take, count);
-  SeveralSearch search{{},   cells_.sorted_, cells_.box_, count, most2, cells_.scale_ * cells_.scale_ * kFilterUnits,
-                       &sink};
+  SeveralSearch search{
+      {}, cells_.sorted_, cells_.box_, count, most2, more_, cells_.scale_ * cells_.scale_ * kFilterUnits, &sink};
   if (count > kMaxNear / 2 || !cells_.fill_block_search(search.block)) {
     for (std::uint32_t v = 0; v < cells_.n_; ++v)
       if (cells_.is_small(v)) sink.leave(v);
-    return;
+    return std::move(sink.given_up);
   }
   cells_.list_by_node(node_start_);
   search.block.node_start = node_start_.data();
   several_search(search);
+  return std::move(sink.given_up);
 }
 
 /// Begins the list of a search within a radius.
@@ -225,13 +251,19 @@ void SeveralNearest::scan_row(std::size_t first, std::size_t last, const Vec3& p
   std::uint32_t near[kChunk];
   for (std::uint32_t at = cells_.start_[2 * first]; at < end; at += kChunk) {
     // (d + e)^2 <= (1 + 1e-4) d^2 + (1 + 1e4) e^2, with e from error2_of()
-    const double limit = std::min(most2_, distance2_.back()) * (1 + 1e-4) + error2;
+    const double limit = std::min({most2_, conditions_.most2, distance2_.back()}) * (1 + 1e-4) + error2;
     const std::uint32_t n =
         near_in_run(cells_.sorted_, cells_.n_, {place, limit}, at, std::min(at + kChunk, end), near);
     for (std::uint32_t i = 0; i < n; ++i) {
       const Site& s = cells_.sorted_[near[i]];
-      const double d2 = cells_.box_.distance2(query_.point, {s.x, s.y, s.z});
-      if (d2 <= most2_ && d2 <= distance2_.back() && near[i] != query_.self) insert(near[i], d2);
+      double d2 = cells_.box_.distance2(query_.point, {s.x, s.y, s.z});
+      if (!(d2 <= std::min(most2_, conditions_.most2))) continue;
+      const double* const more = more_.values + near[i] * more_.count;
+      for (std::size_t a = 0; a < more_.count; ++a) {
+        const double d = conditions_.more[a] - more[a];
+        d2 = d2 + d * d;
+      }
+      if (d2 <= distance2_.back() && near[i] != query_.self) insert(near[i], d2);
     }
   }
 }

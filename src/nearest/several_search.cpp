@@ -21,25 +21,29 @@ using D = hn::CappedTag<double, 8>;
 using L = hn::RebindToSigned<D>;
 using VD = hn::Vec<D>;
 
-constexpr std::uint32_t kRoom = kMaxNear + 8;  // whole vectors of doubles
+constexpr std::uint32_t kPad = 16;  // entries beyond the last parcel listed, which vectors read and write
+constexpr std::uint32_t kRoom = kMaxNear + kPad;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Parcels near one small parcel: those that the filter has left, and their order.
+/// Parcels near one small parcel, itself included: those that the filter has left, and the nearest of them. How many they are is as good as
+/// random, so loops take some at a time, and a processor more often predicts when they end; the entries beyond the last stand for the small
+/// parcel, which is infinitely far.
 struct NearLists {
   std::uint32_t count;
-  std::uint32_t vertex[kRoom];
-  alignas(64) double x[kRoom];
-  alignas(64) double y[kRoom];
-  alignas(64) double z[kRoom];
+  std::uint32_t found;  // as many as are searched, or fewer if there are no more within the greatest distance
+  alignas(64) std::int32_t vertex[kRoom];
   alignas(64) double distance2[kRoom];
   alignas(64) std::int64_t rank[kRoom];
-  Near sorted[kRoom];
+  Near sorted[kRoom];  // the nearest first; of these `found` are valid
 };
 
-/// Lists the candidates of small parcel v whose filtered squared distances are at most `limit`, without v itself. @return false if there
-/// are more than kMaxNear
+/// Lists the candidates of small parcel v whose filtered squared distances are at most `limit`. @return false if there are more than
+/// kMaxNear
 HWY_INLINE bool list_near(const BlockSearch& s, const CandidateRow& candidates, std::uint32_t v, std::uint32_t limit,
                           NearLists& to) {
+  constexpr std::uint32_t kUsual = 4;  // near ones in a step: more are rare
   const U u;
+  const I i;
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(u));
   const VU px = hn::Set(u, s.x[v]);
   const VU py = hn::Set(u, s.y[v]);
@@ -55,17 +59,26 @@ HWY_INLINE bool list_near(const BlockSearch& s, const CandidateRow& candidates, 
     for (std::uint32_t k = 0; k < kStep; k += lanes)
       hn::Store(filtered_distance2(px, py, pz, x + at + k, y + at + k, z + at + k), u, distance2 + k);
     std::uint32_t bits = near_bits(distance2, most);
-    if (count + static_cast<std::uint32_t>(std::popcount(bits)) > kMaxNear) [[unlikely]]
+    const auto more = static_cast<std::uint32_t>(std::popcount(bits));
+    if (count + more > kMaxNear) [[unlikely]]
       return false;
-    for (; bits != 0; bits &= bits - 1) {
-      const auto w = static_cast<std::uint32_t>(vertex[at + static_cast<std::uint32_t>(std::countr_zero(bits))]);
-      to.vertex[count] = w;
-      count += static_cast<std::uint32_t>(w != v);
-    }
+    const auto take = [&](std::uint32_t k) {  // behind the last bit, of a candidate behind the step
+      to.vertex[count + k] = vertex[at + static_cast<std::uint32_t>(std::countr_zero(bits))];
+      bits &= bits - 1;
+    };
+    for (std::uint32_t k = 0; k < kUsual; ++k) take(k);
+    if (more > kUsual) [[unlikely]]
+      for (std::uint32_t k = kUsual; k < more; ++k) take(k);
+    count += more;
   }
   to.count = count;
+  for (std::uint32_t k = 0; k < kPad; k += static_cast<std::uint32_t>(hn::Lanes(i)))
+    hn::StoreU(hn::Set(i, static_cast<std::int32_t>(v)), i, to.vertex + count + k);
   return true;
 }
+
+/// Returns the number of entries that loops over the parcels listed take.
+HWY_INLINE std::uint32_t entries(const NearLists& near) { return (near.count + 3) / 4 * 4; }
 
 /// Returns |a - b|, or the rest of the period if that is less: Box::separation(). An infinite period leaves |a - b|.
 HWY_INLINE VD separation(VD a, VD b, VD period) {
@@ -73,24 +86,41 @@ HWY_INLINE VD separation(VD a, VD b, VD period) {
   return hn::Min(hn::Abs(hn::Sub(period, d)), d);
 }
 
-/// Computes the canonical squared distances of the parcels listed to a small parcel: Box::distance2().
+/// Computes the squared distances of the parcels listed to a small parcel: Box::distance2(), and the squares of differences of the other
+/// coordinates; infinite for itself and for positions that are too far.
 HWY_INLINE void measure_near(const SeveralSearch& s, const VD* period, std::uint32_t v, NearLists& near) {
   const D d;
-  for (std::uint32_t k = 0; k < near.count; ++k) {
-    const Site& site = s.sites[near.vertex[k]];
-    near.x[k] = site.x;
-    near.y[k] = site.y;
-    near.z[k] = site.z;
-  }
+  const L l;
+  const hn::Rebind<std::int32_t, D> numbers;
+  static_assert(sizeof(Site) == 4 * sizeof(double));
+  const double* const sites = &s.sites->x;
   const Site& at = s.sites[v];
   const VD x = hn::Set(d, at.x);
   const VD y = hn::Set(d, at.y);
   const VD z = hn::Set(d, at.z);
-  for (std::uint32_t k = 0; k < near.count; k += static_cast<std::uint32_t>(hn::Lanes(d))) {
-    const VD dx = separation(x, hn::Load(d, near.x + k), period[0]);
-    const VD dy = separation(y, hn::Load(d, near.y + k), period[1]);
-    const VD dz = separation(z, hn::Load(d, near.z + k), period[2]);
-    hn::Store(hn::Add(hn::Add(hn::Mul(dx, dx), hn::Mul(dy, dy)), hn::Mul(dz, dz)), d, near.distance2 + k);
+  const VD most2 = hn::Set(d, s.most2);
+  const double* const more = s.more.values;
+  const std::size_t axes = s.more.count;
+  const double* const own = more + v * axes;
+  const std::uint32_t n = entries(near);
+  for (std::uint32_t k = 0; k < n; k += static_cast<std::uint32_t>(hn::Lanes(d))) {
+    const auto vertex = hn::PromoteTo(l, hn::LoadU(numbers, near.vertex + k));
+    const auto site = hn::ShiftLeft<2>(vertex);
+    const VD dx = separation(x, hn::GatherIndex(d, sites, site), period[0]);
+    const VD dy = separation(y, hn::GatherIndex(d, sites + 1, site), period[1]);
+    const VD dz = separation(z, hn::GatherIndex(d, sites + 2, site), period[2]);
+    VD sum = hn::Add(hn::Add(hn::Mul(dx, dx), hn::Mul(dy, dy)), hn::Mul(dz, dz));
+    const auto near_enough =
+        hn::And(hn::Le(sum, most2), hn::RebindMask(d, hn::Ne(vertex, hn::Set(l, std::int64_t{v}))));
+    if (axes > 0) {
+      auto row = vertex;
+      for (std::size_t a = 1; a < axes; ++a) row = hn::Add(row, vertex);
+      for (std::size_t a = 0; a < axes; ++a) {
+        const VD difference = hn::Sub(hn::Set(d, own[a]), hn::GatherIndex(d, more + a, row));
+        sum = hn::Add(sum, hn::Mul(difference, difference));
+      }
+    }
+    hn::Store(hn::IfThenElse(near_enough, sum, hn::Set(d, kInfinity)), d, near.distance2 + k);
   }
 }
 
@@ -99,24 +129,62 @@ HWY_INLINE void measure_near(const SeveralSearch& s, const VD* period, std::uint
 HWY_INLINE void sort_near(const SeveralSearch& s, NearLists& near) {
   const D d;
   const L i;
-  const auto lanes = static_cast<std::uint32_t>(hn::Lanes(d));
-  const std::uint32_t count = near.count;
+  const std::uint32_t n = entries(near);
   auto sum = hn::Zero(i);
-  for (std::uint32_t k = count; k % lanes != 0; ++k) near.distance2[k] = -1;  // padding has place 0, and adds 0
-  for (std::uint32_t k = 0; k < count; k += lanes) {
+  std::uint64_t finite = 0;
+  for (std::uint32_t k = 0; k < n; k += static_cast<std::uint32_t>(hn::Lanes(d))) {
     const VD own = hn::Load(d, near.distance2 + k);
     auto place = hn::Zero(i);
-    for (std::uint32_t j = 0; j < count; ++j)
-      place = hn::Sub(place, hn::BitCast(i, hn::VecFromMask(d, hn::Lt(hn::Set(d, near.distance2[j]), own))));
+    const auto add = [&](double other) HWY_ATTR {
+      place = hn::Sub(place, hn::BitCast(i, hn::VecFromMask(d, hn::Lt(hn::Set(d, other), own))));
+    };
+    for (std::uint32_t j = 0; j < n; j += 4) {
+      add(near.distance2[j]);
+      add(near.distance2[j + 1]);
+      add(near.distance2[j + 2]);
+      add(near.distance2[j + 3]);
+    }
     hn::Store(place, i, near.rank + k);
-    sum = hn::Add(sum, place);
+    const auto is_finite = hn::Lt(own, hn::Set(d, kInfinity));
+    finite += hn::CountTrue(d, is_finite);
+    sum = hn::Add(sum, hn::IfThenElseZero(hn::RebindMask(i, is_finite), place));
   }
-  for (std::uint32_t k = 0; k < count; ++k) near.sorted[near.rank[k]] = {near.distance2[k], near.vertex[k]};
-  if (static_cast<std::uint64_t>(hn::GetLane(hn::SumOfLanes(i, sum))) == std::uint64_t{count} * (count - 1) / 2)
-      [[likely]]
+  // Those infinitely far, of which there is one at least, go to the place behind the others.
+  for (std::uint32_t k = 0; k < n; ++k)
+    near.sorted[near.rank[k]] = {near.distance2[k], static_cast<std::uint32_t>(near.vertex[k])};
+  if (static_cast<std::uint64_t>(hn::GetLane(hn::SumOfLanes(i, sum))) == finite * (finite - 1) / 2) [[likely]]
     return;
-  for (std::uint32_t k = 0; k < count; ++k) near.sorted[k] = {near.distance2[k], near.vertex[k]};
+  std::uint32_t count = 0;
+  for (std::uint32_t k = 0; k < n; ++k)
+    if (near.distance2[k] < kInfinity)
+      near.sorted[count++] = {near.distance2[k], static_cast<std::uint32_t>(near.vertex[k])};
   s.sink->sort({near.sorted, count});
+  near.sorted[count].distance2 = kInfinity;
+}
+
+/// Puts the least of the parcels listed, by (distance2, id), to the front; equal ones are left to the sink.
+HWY_INLINE void choose_nearest(const SeveralSearch& s, NearLists& near) {
+  const D d;
+  const std::uint32_t n = entries(near);
+  const auto lanes = static_cast<std::uint32_t>(hn::Lanes(d));
+  VD lowest = hn::Set(d, kInfinity);
+  for (std::uint32_t k = 0; k < n; k += lanes) lowest = hn::Min(lowest, hn::Load(d, near.distance2 + k));
+  const VD least = hn::MinOfLanes(d, lowest);
+  std::uint64_t equal = 0;
+  for (std::uint32_t k = 0; k < n; k += lanes) {
+    std::uint8_t bytes[8] = {0};
+    hn::StoreMaskBits(d, hn::Eq(hn::Load(d, near.distance2 + k), least), bytes);
+    equal |= std::uint64_t{bytes[0]} << k;
+  }
+  const double distance2 = hn::GetLane(least);
+  std::uint32_t count = 0;
+  do {
+    const int k = std::countr_zero(equal);
+    near.sorted[count++] = {distance2, static_cast<std::uint32_t>(near.vertex[k])};
+    equal &= equal - 1;
+  } while (equal != 0 && distance2 < kInfinity);
+  if (count > 1) [[unlikely]]
+    s.sink->sort({near.sorted, count});
 }
 
 /// Searches the nearest of small parcel v among the candidates of its node with filtered squared distances up to `limit`. @return
@@ -124,11 +192,15 @@ HWY_INLINE void sort_near(const SeveralSearch& s, NearLists& near) {
 HWY_INLINE bool search_within(const SeveralSearch& s, const VD* period, const CandidateRow& candidates,
                               const Node& node, std::uint32_t v, std::uint32_t limit, NearLists& near) {
   if (!list_near(s.block, candidates, v, limit, near)) return false;
-  const bool enough = near.count >= s.count;
-  if (!enough && s.most2 * s.units >= limit) return false;
+  if (near.count <= s.count && s.most2 * s.units >= limit) return false;
   measure_near(s, period, v, near);
-  sort_near(s, near);
-  const double reach2 = enough ? std::min(near.sorted[s.count - 1].distance2, s.most2) : s.most2;
+  if (s.count == 1)
+    choose_nearest(s, near);
+  else
+    sort_near(s, near);
+  near.found = 0;
+  while (near.found < s.count && near.sorted[near.found].distance2 < kInfinity) ++near.found;
+  const double reach2 = near.found == s.count ? std::min(near.sorted[s.count - 1].distance2, s.most2) : s.most2;
   const double filtered = reach2 * s.units;
   if (!(filtered < limit - (kError + 1))) return false;  // a parcel beyond the limit may be as near
   const auto distance2 = static_cast<std::uint32_t>(filtered) + 1;
@@ -141,8 +213,7 @@ void SearchSeveral(const SeveralSearch& s) {
   const D d;
   constexpr std::uint32_t kMaxLimit = kNearest - 1;
   VD period[3];
-  for (int a = 0; a < 3; ++a)
-    period[a] = hn::Set(d, s.box.periodic[a] ? s.box.extent[a] : std::numeric_limits<double>::infinity());
+  for (int a = 0; a < 3; ++a) period[a] = hn::Set(d, s.box.periodic[a] ? s.box.extent[a] : kInfinity);
   // Within a first limit there are by chance hardly fewer than are searched, and few more.
   const double wanted = s.count + 1.75 * std::sqrt(s.count);
   const double cubes = 8 * wanted * s.block.width[0] * s.block.width[1] * s.block.width[2] * 0.75 / 3.14159;
@@ -150,6 +221,7 @@ void SearchSeveral(const SeveralSearch& s) {
   for (std::uint32_t n = 0; n <= kCandidates; ++n) {
     const double radius = std::cbrt(cubes / std::max(n, 1U));
     limits[n] = static_cast<std::uint16_t>(std::min<double>(radius * radius / kFilterUnits + kError + 1, kMaxLimit));
+    if (s.more.count > 0) limits[n] = kMaxLimit;  // positions are nearer than the parcels
   }
   CandidateRow candidates{};
   NearLists near{};
@@ -158,11 +230,10 @@ void SearchSeveral(const SeveralSearch& s) {
     const std::uint32_t limit = many ? 0 : limits[candidates.size()];
     for (std::uint32_t k = begin; k < end; ++k) {
       const std::uint32_t v = s.block.by_node[k];
-      if (!many && (search_within(s, period, candidates, node, v, limit, near) ||
-                    (limit < kMaxLimit && search_within(s, period, candidates, node, v, kMaxLimit, near)))) {
-        std::uint32_t found = std::min(near.count, s.count);
-        while (found > 0 && !(near.sorted[found - 1].distance2 <= s.most2)) --found;
-        s.sink->take(v, {near.sorted, found});
+      if (!many && !s.sink->gives_up &&
+          (search_within(s, period, candidates, node, v, limit, near) ||
+           (limit < kMaxLimit && search_within(s, period, candidates, node, v, kMaxLimit, near)))) {
+        s.sink->take(v, {near.sorted, near.found});
       } else {
         s.sink->leave(v);
       }

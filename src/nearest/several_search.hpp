@@ -16,6 +16,7 @@ inline constexpr std::uint32_t kMaxNear = 64;
 class SeveralSink {
  public:
   virtual ~SeveralSink() = default;
+  bool gives_up = false;  ///< several_search() leaves all that come, without a search
   /// Takes the nearest parcels of a small one, ascending by (distance2, id): as many as are searched, or all within the bound.
   virtual void take(std::uint32_t vertex, std::span<const Near> nearest) = 0;
   /// Takes a small parcel whose nearest several_search() could not decide.
@@ -30,7 +31,8 @@ struct SeveralSearch {
   const Site* sites;    ///< by vertex
   Box box;              ///< domain
   std::uint32_t count;  ///< parcels searched around each small one, 1 to kMaxNear / 2
-  double most2;         ///< greatest squared distance of these, inclusive; infinite: any
+  double most2;         ///< greatest squared distance of the positions of these, inclusive; infinite: any
+  MoreAxes more;        ///< coordinates beside the position
   double units;         ///< squared distances times this are those of the filter
   SeveralSink* sink;    ///< receives the results, in the order of nodes
 };

@@ -55,8 +55,10 @@ TEST(UnitTree, finds_partners_half_a_box_away_and_beyond_periodic_faces_of_boxes
 
 TEST(UnitCells, finds_the_partners_that_all_pairs_give_over_rounds_of_changes) {
   for (const PolicyCloud cloud : kPolicyClouds)
-    for (const std::string text : {"small", "small, within:0.2", "small, within:0.75cell, same:species",
-                                   "small, same:species+flag, members:2"}) {
+    for (const std::string text :
+         {"small", "small, within:0.2", "small, within:0.75cell, same:species", "small, same:species+flag, members:2",
+          "small, phase:ux*0.1", "small, phase:ux*3+uy*0.2, within:0.5",
+          "small, phase:ux*0.1+uy*0.2+uz*0.3, same:species"}) {
       SCOPED_TRACE(text + " cloud " + std::to_string(static_cast<int>(cloud)));
       Rounds rounds(cloud, text, 400);
       EXPECT_TRUE(rounds.cells_suit(true));
@@ -70,9 +72,21 @@ TEST(UnitCells, finds_the_partners_that_all_pairs_give_over_rounds_of_changes) {
     }
 }
 
-TEST(UnitCells, suit_no_policy_with_a_limit_of_weight_or_a_phase_space_and_few_species_alone) {
-  for (const char* text : {"small, weight:0.6", "small, phase:ux*0.1"})
-    EXPECT_FALSE(Rounds(PolicyCloud::uniform, text, 4).cells_suit(true)) << text;
+TEST(UnitCells, give_up_where_the_phase_space_is_wide) {
+  for (const std::string text : {"small, phase:ux*0.02", "small, phase:ux*0.02+uy*0.02, within:0.75cell",
+                                 "small, phase:ux*100", "small, phase:ux*100, same:species"}) {
+    SCOPED_TRACE(text);
+    Rounds rounds(PolicyCloud::uniform, text, 3000);
+    for (const std::size_t fan : {1, 3}) rounds.compare_cells(0.2, fan);
+    if (text.find("100") == std::string::npos)
+      EXPECT_EQ(rounds.given_up(), 0);
+    else
+      EXPECT_GT(rounds.given_up(), 100);
+  }
+}
+
+TEST(UnitCells, suit_no_policy_with_a_limit_of_weight_and_few_species_alone) {
+  EXPECT_FALSE(Rounds(PolicyCloud::uniform, "small, weight:0.6", 4).cells_suit(true));
   Policy policy("small, same:species");
   UnitCells cells(policy.decomposition, 0);
   for (const std::size_t species : {16, 17, 3}) {
@@ -93,7 +107,7 @@ TEST(UnitCells, give_back_the_memory_of_many_units) {
       ASSERT_TRUE(cells.build(units, std::vector<std::uint8_t>(n, 1), policy.filter, 1));
       EXPECT_GE(cells.capacity(), n);
       EXPECT_LE(cells.capacity(), 4 * n + 3 * 1024);
-      cells.find_all(lookers, found);
+      EXPECT_TRUE(cells.find_all(lookers, found).empty());
       ASSERT_EQ(lookers.size(), n);
       const bool all =
           std::all_of(found.begin(), found.end(), [](const Partner& p) { return p.vertex != links::kNone; });
@@ -117,7 +131,7 @@ TEST(UnitCells, a_partner_at_the_greatest_distance_is_admitted_and_one_beyond_is
     ASSERT_TRUE(cells.build(units, {0, 1, 0}, policy.filter, 1));
     std::vector<std::uint32_t> lookers;
     std::vector<Partner> found;
-    cells.find_all(lookers, found);
+    EXPECT_TRUE(cells.find_all(lookers, found).empty());
     ASSERT_EQ(lookers, std::vector<std::uint32_t>{1});
     Rounds::expect_equal(found, {&want, 1});
     // A unit of another rank, a quarter from the units 0 and 2 beside it if unit 1 is away.
@@ -126,12 +140,12 @@ TEST(UnitCells, a_partner_at_the_greatest_distance_is_admitted_and_one_beyond_is
     const double packed = 0;
     const LookingUnit looking{{0.5, 1, 3, 0.1}, -1, 1, &packed, {}};
     Partner best;
-    cells.find(looking, {&best, 1});
+    EXPECT_TRUE(cells.find(looking, {&best, 1}));
     Rounds::expect_equal({&best, 1}, {&want, 1});
     for (const std::int64_t more : {-1, 1}) {
       const Partner known{within2, units.parcels.id(lower) + more};
       best = known;
-      cells.find(looking, {&best, 1});
+      EXPECT_TRUE(cells.find(looking, {&best, 1}));
       Rounds::expect_equal({&best, 1}, {more < 0 || limit < within2 ? &known : &want, 1});
     }
   }
@@ -182,14 +196,13 @@ TEST(PolicySearch, takes_cell_lists_where_they_suit_and_many_units_look) {
 }
 
 TEST(PolicySearch, takes_trees_where_cell_lists_do_not_suit) {
-  for (const char* text : {"small, weight:0.6", "small, phase:ux*0.1"}) {
-    Search s(text);
-    Units units = s.policy.units(100, 3);
-    s.search.begin();
-    EXPECT_FALSE(s.round(units, 100)) << text;
-  }
+  Search weight("small, weight:0.6");
+  Units units = weight.policy.units(100, 3);
+  weight.search.begin();
+  EXPECT_FALSE(weight.round(units, 100));
+
   Search greedy("small, greedy:3", 4, true);
-  Units units = greedy.policy.units(100, 3);
+  units = greedy.policy.units(100, 3);
   greedy.search.begin();
   EXPECT_TRUE(greedy.round(units, 100));
   for (std::uint32_t v = 0; v < 100; ++v)
@@ -211,6 +224,24 @@ TEST(PolicySearch, takes_trees_where_cell_lists_do_not_suit) {
   EXPECT_TRUE(refused.round(units, 100));
   units.extra[units.parcels.id(0)].refused.push_back(units.parcels.id(1));
   EXPECT_FALSE(refused.round(units, 100));
+}
+
+TEST(PolicySearch, finds_in_a_tree_what_cell_lists_do_not_find_and_then_builds_trees_at_once) {
+  for (const bool wide : {false, true})
+    for (const std::size_t fan : {1, 4}) {
+      Search s(wide ? "small, phase:ux*100, same:species" : "small, phase:ux*0.02", fan, fan > 1);
+      Units units = s.policy.units(12000, 2);
+      UnitTree tree;
+      tree.build(units, s.policy.filter);
+      for (int step = 0; step < 2; ++step) {
+        s.search.begin();
+        EXPECT_EQ(s.round(units, 300), step == 0 || !wide) << step;
+        std::vector<Partner> want(300 * fan);
+        tree.find_all(s.search.lookers(), fan, want);
+        for (std::size_t k = 0; k < 300; ++k)
+          Rounds::expect_equal(s.search.partners_of(k), std::span(want).subspan(k * fan, fan));
+      }
+    }
 }
 
 TEST(PolicySearch, tries_cell_lists_again_long_after_too_many_species) {

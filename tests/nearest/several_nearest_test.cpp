@@ -154,6 +154,75 @@ TEST(SeveralNearest, are_right_in_many_cells_of_a_uniform_cloud_with_every_instr
   }
 }
 
+/// Returns the `count` nearest other parcels of vertex v, or all there are, by their distance in position and more coordinates.
+std::vector<nearest::Best> all_sorted_in_more_axes(const Sorted& sorted, const Box& box, const nearest::MoreAxes& more,
+                                                   std::uint32_t v, std::size_t count, double most2) {
+  std::vector<nearest::Best> out;
+  const Site* const sites = sorted.cells().sites();
+  for (std::uint32_t w = 0; w < sorted.cells().size(); ++w) {
+    double d2 = box.distance2({sites[v].x, sites[v].y, sites[v].z}, {sites[w].x, sites[w].y, sites[w].z});
+    if (w == v || d2 > most2) continue;
+    for (std::size_t a = 0; a < more.count; ++a) {
+      const double d = more.values[v * more.count + a] - more.values[w * more.count + a];
+      d2 = d2 + d * d;
+    }
+    out.push_back({d2, sorted.ids()[w], w});
+  }
+  std::sort(out.begin(), out.end(), [](const nearest::Best& a, const nearest::Best& b) {
+    return std::tie(a.distance2, a.id) < std::tie(b.distance2, b.id);
+  });
+  out.resize(std::min(out.size(), count));
+  return out;
+}
+
+// Coordinates of few values, so that distances are equal; where they differ by more than the positions, the search gives up.
+TEST(SeveralNearest, are_right_with_more_axes_with_every_instruction_set) {
+  std::mt19937_64 random(4);
+  const auto next = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+  Cloud cloud{cube(true), {}};
+  for (int i = 0; i < 1500; ++i) {
+    const auto coordinate = [&] { return static_cast<double>(random() % 64) / 64; };
+    const double x = coordinate();
+    const double y = coordinate();
+    add_point(cloud.parcels, i, {x, y, coordinate()}, i % 2 == 0);
+  }
+  const Sorted sorted(cloud.box, whole(cloud.box), cloud.parcels, {});
+  for (const double width : {0.05, 30.0})
+    for (const std::size_t axes : {1, 2, 3}) {
+      std::vector<double> values(axes * cloud.parcels.size());
+      for (double& x : values) x = std::floor(8 * next()) / 8 * width;
+      const nearest::MoreAxes more{values.data(), axes};
+      for (const std::int64_t target : hwy::SupportedAndGeneratedTargets())
+        for (const std::size_t count : {1, 4})
+          for (const double most2 : {0.004, 1e9}) {
+            SCOPED_TRACE(hwy::TargetName(target));
+            hwy::SetSupportedTargetsForTest(target);
+            hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+            nearest::SeveralNearest search(sorted.cells(), sorted.ids(), count, more);
+            std::vector<int> taken(cloud.parcels.size(), 0);
+            const auto given_up = search.find_all(most2, [&](std::uint32_t v, std::span<const nearest::Near> got) {
+              ++taken[v];
+              if (v % 5 != 0) return;
+              const auto want = all_sorted_in_more_axes(sorted, cloud.box, more, v, count, most2);
+              ASSERT_EQ(got.size(), want.size());
+              for (std::size_t i = 0; i < got.size(); ++i) {
+                ASSERT_EQ(bits(got[i].distance2), bits(want[i].distance2));
+                ASSERT_EQ(got[i].vertex, want[i].vertex);
+              }
+            });
+            for (const std::uint32_t v : given_up) ++taken[v];
+            for (std::uint32_t v = 0; v < taken.size(); ++v) ASSERT_EQ(taken[v], sorted.cells().is_small(v) ? 1 : 0);
+            if (width < 1) {
+              EXPECT_LT(given_up.size(), 200);
+            } else if (most2 > 1) {
+              EXPECT_GT(given_up.size(), 200);
+            }
+          }
+      hwy::SetSupportedTargetsForTest(0);
+      hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    }
+}
+
 /// Compares searches around all small parcels of a cloud, in cells that hold as many parcels as suits the number searched. Returns the
 /// number of cells.
 std::int64_t compare_in_cells(const Cloud& cloud, std::size_t count) {
