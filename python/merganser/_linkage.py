@@ -185,4 +185,4 @@ def _sequence(forest: Forest, points: Any) -> tuple[Any, np.ndarray]:
 def _check_forest(forest: Any) -> None:
     """Raises TypeError unless the argument `forest` of linkage() or hdbscan() is a merganser.Forest."""
     if not isinstance(forest, Forest):
-        raise WrongTypeError(f"forest: a {type(forest).__name__}; allowed: a merganser.Forest")
+        raise WrongTypeError(f"forest: a {type(forest).__name__}; allowed: a merganser.Forest, as euclidean_tree(points) is")
