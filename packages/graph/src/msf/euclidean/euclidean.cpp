@@ -88,7 +88,8 @@ PreparedPoints<D> prepare_points(const CheckedPoints& given, comm::Transport& tr
   }
   {
     const Report::Scope scope(report, "tree", transport);
-    ground.tree = PointTree<D>(ground.distributed.items, given.template metric<D>(), leaf_capacity(options, D), fold);
+    ground.tree = PointTree<D>(ground.distributed.items, given.template metric<D>(), leaf_capacity(options, D), fold,
+                               options.threads);
     release_memory(ground.distributed.items);
     if (transport.size() > 1) ground.others.emplace(ground.tree, transport);
   }
