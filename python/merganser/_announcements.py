@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from . import _core
 from ._arrays import whole
+from ._errors import WrongTypeError
 from ._team import open_team
 
 
@@ -53,7 +54,7 @@ class Announcements:
     def __init__(self, comm: Any = None, network: str = "manhattan", dimension: int = 3, *, max_bytes: int = 1 << 20,
                  model: str = "auto"):
         if not isinstance(network, str):
-            raise TypeError(f"network: a {type(network).__name__}; allowed: a name")
+            raise WrongTypeError(f"network: a {type(network).__name__}; allowed: a name")
         self._core = _core.announcements(open_team(comm, 1, model), network, whole(dimension, "dimension", 1, 30),
                                          whole(max_bytes, "max_bytes", 1, 2**40))
 
@@ -75,7 +76,7 @@ class Announcements:
             (origin, counter), which identify the announcement.
         """
         if not isinstance(message, (bytes, bytearray, memoryview)):
-            raise TypeError(f"message: a {type(message).__name__}; allowed: bytes")
+            raise WrongTypeError(f"message: a {type(message).__name__}; allowed: bytes")
         return self._core.announce(bytes(message), whole(topic, "topic", 0, 0xFEFF), bool(immediate))
 
     def step(self) -> list[Announcement]:

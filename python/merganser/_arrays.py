@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import InputError, UsageError
+from ._errors import InputError, UsageError, WrongTypeError
 
 
 _EXACT = 2**53
@@ -27,16 +27,16 @@ def to_array(values: Any, name: str) -> np.ndarray:
     if not isinstance(values, np.ndarray) and not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
         device = values.__dlpack_device__()[0]
         if int(device) != 1:
-            raise TypeError(f"{name}: an array on device {int(device)} of DLPack; allowed: 1, the CPU")
+            raise WrongTypeError(f"{name}: an array on device {int(device)} of DLPack; allowed: 1, the CPU")
         return np.from_dlpack(values)
     if is_sparse(values):
-        raise TypeError(f"{name}: a sparse {type(values).__name__}; allowed: dense arrays")
+        raise WrongTypeError(f"{name}: a sparse {type(values).__name__}; allowed: dense arrays")
     if hasattr(values, "columns") and hasattr(values, "dtypes"):
         return _frame(values, name)
     try:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:
-        raise TypeError(f"{name}: a {type(values).__name__} that is no array of numbers ({error})") from None
+        raise WrongTypeError(f"{name}: a {type(values).__name__} that is no array of numbers ({error})") from None
     if isinstance(values, (list, tuple)) and array.dtype == np.float64 and (np.abs(array) >= _EXACT).any():
         array = np.asarray(values, dtype=object)  # NumPy rounds integers beside floats, and those of int64 beside those of uint64
     return _numbers(array, name)
@@ -75,6 +75,8 @@ def _numbers(array: np.ndarray, name: str) -> np.ndarray:
     """Returns an array argument itself, or for one of dtype object a converted copy: bool, int64, uint64 or float64."""
     if array.dtype.kind != "O":
         return array
+    if array.ndim == 0:
+        raise WrongTypeError(f"{name}: a {type(array.item()).__name__}; allowed: an array of numbers")
     types = set(map(type, array.flat))
     if types and types <= {bool, np.bool_}:
         return array.astype(np.bool_)
@@ -102,13 +104,13 @@ def _to_float(value: Any, where: str) -> float:
     if value is None or type(value).__name__ in ("NAType", "NaTType") or value is np.ma.masked:
         raise InputError(f"{where}: a missing value ({value}); allowed: numbers")
     if isinstance(value, (str, bytes)):
-        raise TypeError(f"{where}: the text {value[:40]!r}; allowed: numbers")
+        raise WrongTypeError(f"{where}: the text {value[:40]!r}; allowed: numbers")
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError) as error:
         if isinstance(value, complex):
             raise InputError(f"{where}: {value!r}. Complex data not supported; allowed: real numbers") from None
-        raise TypeError(f"{where}: a {type(value).__name__}; allowed: numbers ({error})") from None
+        raise WrongTypeError(f"{where}: a {type(value).__name__}; allowed: numbers ({error})") from None
     if isinstance(value, (int, np.integer)) and int(number) != int(value):
         raise InputError(f"{where}: {value} is no float64 (the nearest is {int(number)}); allowed: whole numbers up to 2^53")
     return number
@@ -136,7 +138,7 @@ def _frame(frame: Any, name: str) -> np.ndarray:
         if numbers.dtype.kind == "c":
             raise InputError(f"{where}: {numbers.dtype}. Complex data not supported; allowed: real numbers")
         if numbers.dtype.kind not in "fiub":
-            raise TypeError(f"{where}: of {numbers.dtype}; allowed: real numbers")
+            raise WrongTypeError(f"{where}: of {numbers.dtype}; allowed: real numbers")
         columns.append(as_float64(numbers, where))
     return np.stack(columns, axis=1) if columns else np.empty((len(frame), 0))
 
@@ -159,7 +161,7 @@ def as_float64(array: np.ndarray, name: str) -> np.ndarray:
 def _check_real(array: np.ndarray, name: str) -> None:
     """Raises TypeError unless an array argument holds real numbers: floats, integers or bools."""
     if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name}: an array of {array.dtype}; allowed: real numbers")
+        raise WrongTypeError(f"{name}: an array of {array.dtype}; allowed: real numbers")
 
 
 def nearly_equal(a: np.ndarray, b: np.ndarray) -> bool:
@@ -201,7 +203,7 @@ def line(values: Any, name: str, dtype: Any, n: int | None = None) -> np.ndarray
         allowed = "(n,)" if n is None else f"({n},)"
         raise InputError(f"{name}: an array of shape {array.shape}; allowed: {allowed}")
     if wanted.kind in "iu" and array.dtype.kind == "f":
-        raise TypeError(f"{name}: an array of {array.dtype}; allowed: whole numbers")
+        raise WrongTypeError(f"{name}: an array of {array.dtype}; allowed: whole numbers")
     if wanted.kind == "u" and array.dtype.kind == "i" and array.size and array.min() < 0:
         raise InputError(f"{name}: {array.min()}; allowed: numbers from 0 on")
     if wanted == np.int64 and array.dtype == np.uint64 and array.size and array.max() >= 2**63:
@@ -216,7 +218,7 @@ def mask(values: Any, name: str, n: int) -> np.ndarray:
     dtype, InputError for another shape."""
     array = to_array(values, name)
     if array.dtype != np.bool_:
-        raise TypeError(f"{name}: an array of {array.dtype}; allowed: bool, one per point")
+        raise WrongTypeError(f"{name}: an array of {array.dtype}; allowed: bool, one per point")
     if array.shape != (n,):
         raise InputError(f"{name}: an array of shape {array.shape}; allowed: ({n},)")
     return np.ascontiguousarray(array).view(np.uint8)
@@ -225,14 +227,21 @@ def mask(values: Any, name: str, n: int) -> np.ndarray:
 def integer(value: Any, name: str) -> int:
     """Converts a scalar argument to an integer of 64 bits. Raises UsageError for larger ones, TypeError for other types."""
     if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}: {value}; allowed: a whole number")
+        raise WrongTypeError(f"{name}: {value}; allowed: a whole number")
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name}: a {type(value).__name__}; allowed: a whole number") from None
+        raise WrongTypeError(f"{name}: a {type(value).__name__}; allowed: a whole number") from None
     if not -(2**63) <= number < 2**63:
         raise UsageError(f"{name}: {number}; allowed: whole numbers of 64 bits")
     return number
+
+
+def flag(value: Any, name: str) -> bool:
+    """Returns a scalar argument that is True or False, of Python or NumPy. Raises TypeError for others, of which "no" would be true."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise WrongTypeError(f"{name}: {value!r}; allowed: True, False")
+    return bool(value)
 
 
 def whole(value: Any, name: str, least: int, most: int = 2**31 - 1) -> int:
@@ -247,11 +256,11 @@ def number(value: Any, name: str) -> float:
     """Converts a scalar argument to a float. Raises UsageError for NaN, TypeError for other types."""
     _check_masks(value, name)
     if isinstance(value, (str, bytes, complex)):
-        raise TypeError(f"{name}: a {type(value).__name__}; allowed: a number")
+        raise WrongTypeError(f"{name}: a {type(value).__name__}; allowed: a number")
     try:
         x = float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{name}: a {type(value).__name__}; allowed: a number") from None
+        raise WrongTypeError(f"{name}: a {type(value).__name__}; allowed: a number") from None
     if x != x:
         raise UsageError(f"{name}: {x}; allowed: a number")
     return x

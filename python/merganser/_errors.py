@@ -9,8 +9,13 @@ class UsageError(Error, ValueError):
     """An invalid option or argument, or an invalid combination of them."""
 
 
+class WrongTypeError(UsageError, TypeError):
+    """An argument of a wrong type: a ValueError too, as scikit-learn's and hdbscan's errors of parameters are."""
+
+
 class UnavailableError(UsageError, AttributeError):
-    """A result that an estimator does not have after the kind of fit that it had, so that hasattr() is False for its property."""
+    """A result that an estimator does not have before fit(), or after the kind of fit that it had, so that hasattr() is False for its
+    property; a ValueError too, as scikit-learn's NotFittedError is."""
 
 
 class InputError(Error, ValueError):

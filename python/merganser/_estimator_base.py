@@ -8,7 +8,7 @@ from typing import Any, Callable
 import numpy as np
 
 from ._arrays import to_array, as_float64, is_sparse
-from ._errors import InputError, UsageError
+from ._errors import InputError, UsageError, WrongTypeError
 from ._manners import Manners
 
 
@@ -148,7 +148,7 @@ class Estimator(Manners):
             if distances:
                 allowed = ("a dense array with the distance of every pair. Pairs that X does not store have none, and would be at "
                            "distance 0 in X.toarray(); the forest of the pairs that are stored is minimum_spanning_forest(X)")
-            raise TypeError(f"{type(self).__name__}: X is sparse; allowed: {allowed}")
+            raise WrongTypeError(f"{type(self).__name__}: X is sparse; allowed: {allowed}")
         array = _real_array(X)
         if array.ndim != 2:
             raise InputError(
@@ -194,7 +194,7 @@ def _feature_names(X: Any) -> np.ndarray | None:
         return None
     kinds = {isinstance(name, str) for name in columns}
     if kinds == {True, False}:
-        raise TypeError("X: some names of columns are strings and some are not; allowed: all or none")
+        raise WrongTypeError("X: some names of columns are strings and some are not; allowed: all or none")
     return np.asarray(list(columns), dtype=object) if kinds == {True} else None
 
 
@@ -209,12 +209,12 @@ def _real_array(X: Any) -> np.ndarray:
 
 
 def num_threads(n_jobs: int | None) -> int:
-    """Returns the number of threads for scikit-learn's n_jobs: None is 1, -1 all processors, -2 all but one. Raises ValueError."""
+    """Returns the number of threads for scikit-learn's n_jobs: None is 1, -1 all processors, -2 all but one. Raises UsageError."""
     import os
 
     if n_jobs is None:
         return 1
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
-        raise ValueError(f"n_jobs: {n_jobs!r}; allowed: None, 1 and more, or -1 for all processors")
+        raise UsageError(f"n_jobs: {n_jobs!r}; allowed: None, 1 and more, or -1 for all processors")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))

@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import number, whole
-from ._errors import InputError, UsageError
+from ._errors import InputError, UnavailableError, UsageError
 from ._keywords import check_algorithm, warn_without_effect
 from ._linkage import cut, find_clusters, hdbscan_options, linkage
 from ._scores import ClusterScores
@@ -216,10 +216,17 @@ class HDBSCAN(ClusterScores, TreeEstimator):
 
         return approximate_predict(self, points)
 
+    def generate_prediction_data(self) -> None:
+        """Builds what predictions need, as hdbscan's method of that name; without it the first prediction does. Collective with comm.
+        Raises UsageError as approximate_predict() does."""
+        from ._predict import prepare
+
+        prepare(self)
+
     def _check_fitted(self) -> None:
-        """Raises AttributeError before fit()."""
+        """Raises UnavailableError before fit()."""
         if not hasattr(self, "labels_"):
-            raise AttributeError(f"{type(self).__name__}: not fitted; allowed: after fit()")
+            raise UnavailableError(f"{type(self).__name__}: not fitted; allowed: after fit()")
 
     def _find_centers(self) -> None:
         """Sets centroids_ and medoids_ of all HDBSCAN* clusters, weighted by probability, as store_centers requests. Collective with
@@ -320,5 +327,5 @@ class SingleLinkage(TreeEstimator):
     def single_linkage_tree_(self) -> SingleLinkageTree | None:
         """Dendrogram of single linkage of the fitted points. None on ranks other than 0."""
         if not hasattr(self, "labels_"):
-            raise AttributeError("SingleLinkage: not fitted; allowed: after fit()")
+            raise UnavailableError("SingleLinkage: not fitted; allowed: after fit()")
         return None if self._linkage_rows is None else SingleLinkageTree(self._linkage_rows)

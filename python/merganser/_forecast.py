@@ -5,6 +5,7 @@ import warnings
 from typing import Any, Callable, NamedTuple
 
 from ._arrays import whole
+from ._errors import WrongTypeError
 
 _MOST_DISTANCES = 20_000_000_000
 """Default limit of distances of a search that compares all pairs of points."""
@@ -29,10 +30,10 @@ class PairsForecast(NamedTuple):
 
 def search_limits(most_distances: Any, forecast: Any) -> tuple[int, Callable[..., None]]:
     """Validates the options most_distances and forecast of a search among points, and converts them for the extension: the limit of
-    distances, and a callback that takes the numbers of a PairsForecast. Raises TypeError or UsageError."""
+    distances, and a callback that takes the numbers of a PairsForecast. Raises UsageError."""
     most = _MOST_DISTANCES if most_distances is None else whole(most_distances, "most_distances", 1, 2**62)
     if forecast is not None and not callable(forecast):
-        raise TypeError(f"forecast: a {type(forecast).__name__}; allowed: None, or a callable that takes a PairsForecast")
+        raise WrongTypeError(f"forecast: a {type(forecast).__name__}; allowed: None, or a callable that takes a PairsForecast")
     callback = warn_if_long if forecast is None else forecast
     return most, lambda *numbers: callback(PairsForecast(*numbers))
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import whole
+from ._errors import WrongTypeError
 from ._team import open_team
 from ._trees import _edge_arrays
 
@@ -120,4 +121,4 @@ def _check_strings(**given: Any) -> None:
     """Raises TypeError for keyword arguments of graph functions (kind, format, weights) that are not strings."""
     for name, value in given.items():
         if not isinstance(value, str):
-            raise TypeError(f"{name}: a {type(value).__name__}; allowed: a text")
+            raise WrongTypeError(f"{name}: a {type(value).__name__}; allowed: a text")

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arrays import integer, number, rows, to_array, whole
-from ._errors import UsageError
+from ._arrays import flag, integer, number, rows, to_array, whole
+from ._errors import UsageError, WrongTypeError
 from ._trees import Forest
 
 CondensedTree = _core.CondensedTree
@@ -137,7 +137,7 @@ def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom"
     """
     _check_forest(forest)
     if not isinstance(selection, str):
-        raise TypeError(f"selection: a {type(selection).__name__}; allowed: 'eom', 'leaf'")
+        raise WrongTypeError(f"selection: a {type(selection).__name__}; allowed: 'eom', 'leaf'")
     options = hdbscan_options(min_cluster_size, selection, epsilon, allow_single_cluster, max_cluster_size, ties,
                               epsilon_max=epsilon_max, persistence=persistence)
     return find_clusters(forest, options, points)
@@ -153,7 +153,7 @@ def hdbscan_options(min_cluster_size: Any, selection: Any, epsilon: Any, allow_s
     """
     return _core.HdbscanOptions(
         min_cluster_size=integer(min_cluster_size, names.get("min_cluster_size", "min_cluster_size")), selection=selection,
-        epsilon=number(epsilon, names.get("epsilon", "epsilon")), allow_single_cluster=bool(allow_single_cluster),
+        epsilon=number(epsilon, names.get("epsilon", "epsilon")), allow_single_cluster=flag(allow_single_cluster, "allow_single_cluster"),
         max_cluster_size=integer(max_cluster_size, names.get("max_cluster_size", "max_cluster_size")), ties=ties,
         epsilon_max=number(epsilon_max, names.get("epsilon_max", "epsilon_max")),
         persistence=number(persistence, names.get("persistence", "persistence")), names=names)
@@ -177,7 +177,7 @@ def _sequence(forest: Forest, points: Any) -> tuple[Any, np.ndarray]:
     Both are empty on ranks other than 0. Collective over the communicator of the forest.
     """
     if points is not None and not isinstance(points, (_core.GatheredPoints, _core.Growth)):
-        raise TypeError(f"points: a {type(points).__name__}; allowed: what gather_points() gives, or None")
+        raise WrongTypeError(f"points: a {type(points).__name__}; allowed: what gather_points() gives, or None")
     growth = points if isinstance(points, _core.Growth) else _core.grow(forest, points)
     return growth, np.argsort(growth.weights).astype(np.uint32)
 
@@ -185,4 +185,4 @@ def _sequence(forest: Forest, points: Any) -> tuple[Any, np.ndarray]:
 def _check_forest(forest: Any) -> None:
     """Raises TypeError unless the argument `forest` of linkage() or hdbscan() is a merganser.Forest."""
     if not isinstance(forest, Forest):
-        raise TypeError(f"forest: a {type(forest).__name__}; allowed: a merganser.Forest")
+        raise WrongTypeError(f"forest: a {type(forest).__name__}; allowed: a merganser.Forest, as euclidean_tree(points) is")

@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import whole
-from ._errors import UsageError
+from ._errors import UsageError, WrongTypeError
 from ._estimator_base import num_threads
 from ._estimators import HDBSCAN
 from ._predict import check_searched, join_clusters
@@ -118,7 +118,7 @@ def approximate_predict_scores(clusterer: HDBSCAN, points_to_predict: Any) -> np
 def _tables(clusterer: Any) -> Any:
     """Returns the tables of memberships of a fitted HDBSCAN, made at the first call. Collective with comm."""
     if not isinstance(clusterer, HDBSCAN):
-        raise TypeError(f"clusterer: a {type(clusterer).__name__}; allowed: a fitted merganser.HDBSCAN")
+        raise WrongTypeError(f"clusterer: a {type(clusterer).__name__}; allowed: a fitted merganser.HDBSCAN")
     clusterer._check_fitted()
     check_searched(clusterer)
     return clusterer._score("memberships", lambda: _make_tables(clusterer))

@@ -8,7 +8,7 @@ from typing import Any, Iterator
 import numpy as np
 
 from . import _core
-from ._errors import InputError, UsageError
+from ._errors import InputError, UsageError, WrongTypeError
 from ._forecast import search_limits
 from ._metrics import Metric
 from ._trees import Forest, minimum_spanning_forest
@@ -68,7 +68,7 @@ class AllPairs:
         try:
             return float(value)
         except (TypeError, ValueError):
-            raise TypeError(f"metric: a {type(value).__name__} between points {low} and {high}; allowed: a number") from None
+            raise WrongTypeError(f"metric: a {type(value).__name__} between points {low} and {high}; allowed: a number") from None
 
     def _blocks(self) -> Iterator[np.ndarray]:
         """Yields this rank's points in pieces whose distances to all points are computed at once."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ._arrays import parse_box
 from . import _core
-from ._errors import InputError, UsageError
+from ._errors import InputError, UsageError, WrongTypeError
 from ._missing import find_missing, parse_rule, require_present
 from ._parcel_checks import COLUMNS, FILL, OWN, POSITION, check_grid, check_ids, check_parcels
 from ._parcels import Parcels, Schema, _checked_cells
@@ -253,7 +253,7 @@ def write_parcels(path: Any, parcels: Parcels, *, box: Any, cells: Any, time: fl
     from . import __version__, _core
 
     if not isinstance(parcels, Parcels):
-        raise TypeError(f"parcels: a {type(parcels).__name__}; allowed: merganser.Parcels")
+        raise WrongTypeError(f"parcels: a {type(parcels).__name__}; allowed: merganser.Parcels")
     if parcels.schema.attributes.get("B") != ("ellipsoid", 5):
         raise UsageError("parcels: no attribute B; allowed: those of EPIC, whose parcels are ellipsoids")
     lower, extent, flags = parse_box(box, periodic, 3)

@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import to_array, parse_box, line, mask, number, plain_array, reals, rows, whole
-from ._errors import InputError, UsageError
+from ._errors import InputError, UsageError, WrongTypeError
 from ._pickles import reduce_parcels, reduce_schema
 from ._policies import MergePolicy, to_policy
 from ._team import open_team
@@ -68,7 +68,7 @@ class Parcels:
     def __init__(self, schema: Schema | None = None, n: int = 0):
         self._schema = Schema.epic() if schema is None else schema
         if not isinstance(self._schema, Schema):
-            raise TypeError(f"schema: a {type(schema).__name__}; allowed: a merganser.Schema")
+            raise WrongTypeError(f"schema: a {type(schema).__name__}; allowed: a merganser.Schema")
         self._core = _core.parcels(self._schema._core, whole(n, "n", 0, 2**31 - 1))
 
     @classmethod
@@ -93,7 +93,7 @@ class Parcels:
     def _components(self, name: str) -> list[tuple[str, int]]:
         """Returns the columns of the extension's container, as (name, component), that a column of this class consists of."""
         if not isinstance(name, str):
-            raise TypeError(f"parcels: a {type(name).__name__} for a column; allowed: a name")
+            raise WrongTypeError(f"parcels: a {type(name).__name__} for a column; allowed: a name")
         if name == "position":
             return [("x", 0), ("y", 0), ("z", 0)]
         known = self._schema.attributes
@@ -195,7 +195,7 @@ class Clusterer:
                  min_volume_ratio: float | None = None, policy: MergePolicy | str | None = None, comm: Any = None,
                  shape: str = "auto", model: str = "auto"):
         if not isinstance(parcels, Parcels):
-            raise TypeError(f"parcels: a {type(parcels).__name__}; allowed: merganser.Parcels")
+            raise WrongTypeError(f"parcels: a {type(parcels).__name__}; allowed: merganser.Parcels")
         self.parcels = parcels
         lower, extent, flags = parse_box(box, periodic, 3)
         ratio = number(40 if min_volume_ratio is None else min_volume_ratio, "min_volume_ratio")

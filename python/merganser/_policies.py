@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import whole
-from ._errors import InputError, UsageError
+from ._errors import InputError, UsageError, WrongTypeError
 
 
 class MergePolicy:
@@ -105,13 +105,13 @@ class MergePolicy:
     def __init__(self, text: str = "", *, allowed: Callable[[tuple[float, float, float]], bool] | None = None, step: int = 0,
                  **parts: Any):
         if not isinstance(text, str):
-            raise TypeError(f"policy: a {type(text).__name__}; allowed: text")
+            raise WrongTypeError(f"policy: a {type(text).__name__}; allowed: text")
         self._assign((*_split(text), *_to_parts(parts, "policy")), allowed, step)
 
     def _assign(self, parts: tuple[tuple[str, str], ...], allowed: Any, step: Any) -> None:
         """Sets parts (name, value), the values texts, predicate and number of the step. Raises UsageError for an invalid policy."""
         if allowed is not None and not callable(allowed):
-            raise TypeError(f"policy: allowed: a {type(allowed).__name__}; allowed: a function of a place, or None")
+            raise WrongTypeError(f"policy: allowed: a {type(allowed).__name__}; allowed: a function of a place, or None")
         self._allowed = allowed
         self._step = whole(step, "policy: step", 0, 2**63 - 1)
         self._parts = parts
@@ -214,7 +214,7 @@ def to_policy(policy: Any) -> MergePolicy:
         return policy
     if policy is None or isinstance(policy, str):
         return MergePolicy(policy or "")
-    raise TypeError(f"policy: a {type(policy).__name__}; allowed: a merganser.MergePolicy, or its text")
+    raise WrongTypeError(f"policy: a {type(policy).__name__}; allowed: a merganser.MergePolicy, or its text")
 
 
 def _split(text: str) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._errors import UsageError
+from ._errors import UsageError, WrongTypeError
 from ._estimator_base import num_threads
 from ._estimators import HDBSCAN
 from ._nearest import core_distances, join
@@ -86,11 +86,11 @@ def join_clusters(clusterer: HDBSCAN, points: Any, scores: bool = False) -> tupl
     Raises TypeError for another estimator, UsageError if it was fitted to distances or to a dask array.
     """
     if not isinstance(clusterer, HDBSCAN):
-        raise TypeError(f"clusterer: a {type(clusterer).__name__}; allowed: a fitted merganser.HDBSCAN")
+        raise WrongTypeError(f"clusterer: a {type(clusterer).__name__}; allowed: a fitted merganser.HDBSCAN")
     clusterer._check_fitted()
     check_searched(clusterer)
     fresh = clusterer._rows_on_all(points, clusterer._fresh_rows)
-    if clusterer._fitted_comm is None and clusterer._points.shape[1] <= _MOST_FEATURES:
+    if _has_model(clusterer):
         return fresh, _among_all(clusterer, Joined(*prediction_model(clusterer).predict(fresh, num_threads(clusterer.n_jobs))))
     search = clusterer._search()
     found = join(clusterer._points, fitted_cores(clusterer), fresh, clusterer._samples, **search, nearest=scores)
@@ -100,6 +100,18 @@ def join_clusters(clusterer: HDBSCAN, points: Any, scores: bool = False) -> tupl
     asked = comm.gather(found, root=0)
     parts = None if asked is None else [_among_all(clusterer, _join_tree(clusterer, *one)) for one in asked]
     return fresh, comm.scatter(parts, root=0)
+
+
+def prepare(clusterer: HDBSCAN) -> None:
+    """Builds what predictions of a fitted HDBSCAN need, unless it is there. Collective with comm. Raises UsageError as check_searched()."""
+    clusterer._check_fitted()
+    check_searched(clusterer)
+    (prediction_model if _has_model(clusterer) else fitted_cores)(clusterer)
+
+
+def _has_model(clusterer: HDBSCAN) -> bool:
+    """Returns True if new points are joined by a prediction model: not over ranks, nor with many features."""
+    return clusterer._fitted_comm is None and clusterer._points.shape[1] <= _MOST_FEATURES
 
 
 def _among_all(clusterer: HDBSCAN, joined: Joined) -> Joined:

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import rows
-from ._errors import InputError, UsageError
+from ._errors import InputError, UsageError, WrongTypeError
 from ._estimator_base import num_threads
 from ._estimators import HDBSCAN
 
@@ -34,7 +34,7 @@ class PredictionModel:
         from ._predict import prediction_model
 
         if not isinstance(clusterer, HDBSCAN):
-            raise TypeError(f"clusterer: a {type(clusterer).__name__}; allowed: a fitted merganser.HDBSCAN")
+            raise WrongTypeError(f"clusterer: a {type(clusterer).__name__}; allowed: a fitted merganser.HDBSCAN")
         clusterer._check_fitted()
         if clusterer._fitted_comm is not None or getattr(clusterer, "_points", None) is None:
             raise UsageError("clusterer: fitted over comm, to distances, by a metric of all pairs, or to an array of dask; allowed: "

@@ -7,7 +7,7 @@ from typing import Any
 
 from . import _core
 from ._arrays import whole
-from ._errors import UsageError
+from ._errors import UsageError, WrongTypeError
 
 _alone = _core.Team(1)
 """Team of this process alone."""
@@ -25,7 +25,7 @@ def open_team(comm: Any = None, ranks: int = 1, model: str = "auto") -> _core.Te
     """
     ranks = whole(ranks, "ranks", 1, 1 << 20)
     if not isinstance(model, str):
-        raise TypeError(f"model: a {type(model).__name__}; allowed: a name")
+        raise WrongTypeError(f"model: a {type(model).__name__}; allowed: a name")
     if comm is None:
         if model not in ("auto", "threads"):
             raise UsageError(f"model: {model!r}; allowed without comm: 'auto', 'threads'")
@@ -42,7 +42,7 @@ def _team_over(comm: Any, model: str) -> _core.Team:
 
     global _keyval
     if not isinstance(comm, MPI.Comm):
-        raise TypeError(f"comm: a {type(comm).__name__}; allowed: a communicator of mpi4py")
+        raise WrongTypeError(f"comm: a {type(comm).__name__}; allowed: a communicator of mpi4py")
     # MPI aborts a program that calls anything but these two before MPI_Init or after MPI_Finalize.
     if not MPI.Is_initialized():
         raise UsageError("comm: MPI is not initialised; allowed: after MPI.Init(), which importing mpi4py.MPI calls unless "

@@ -18,6 +18,9 @@ from ._trees import Forest, checked_alpha, euclidean_tree, minimum_spanning_fore
 INFINITE, MISSING = -2, -3
 """Labels of rows with infinite numbers and of rows with missing ones, as scikit-learn's HDBSCAN has them."""
 
+_LEAST_SIZE = 1e-120
+"""Least greatest number of points that are searched: what the library takes as 0 (below 1e-140) is less than rounding beside it."""
+
 
 class FitParameters(NamedTuple):
     """Parameters at fit() on which what is computed later from its results depends, whatever set_params() has set since."""
@@ -65,6 +68,9 @@ class TreeEstimator(Estimator):
         self._borrows_rows = self._keeps_rows and getattr(self, "_ids", None) is None and _may_share(array, X)
         self._rows = array
         if self.comm is None:
+            if self._finite is not None and len(array) < max(least, min_samples):
+                raise InputError(f"X: {len(array)} of {len(self._finite)} rows with finite numbers alone; allowed: min_samples of them, "
+                                 f"{max(least, min_samples)}, and more")
             self._check_alone(array, least)
             if min_samples > array.shape[0]:
                 raise InputError(f"min_samples: {min_samples}; allowed: at most the {array.shape[0]} points "
@@ -74,9 +80,23 @@ class TreeEstimator(Estimator):
             return self._tree_by_pairs(array, metric, min_samples)
         self._searched = metric.search
         self._points = self._transformed(metric, array)
+        self._check_size(metric)
         if getattr(self, "ties", None) == "sequential":
             return tree_with_cores(self._points, min_samples, self._search(), self._alpha())
         return euclidean_tree(self._points, min_samples=min_samples, alpha=self._alpha(), **self._search())
+
+    def _check_size(self, metric: Metric) -> None:
+        """Raises InputError on all ranks where the points that are searched are so near to 0 that numbers the library takes as 0 are
+        more than rounding. Collective with comm."""
+        if metric.search not in ("euclidean", "manhattan", "chebyshev"):
+            return
+        points = self._points
+        largest = max(points.max(initial=0), -points.min(initial=0))
+        if self.comm is not None:
+            largest = max(self.comm.allgather(largest))
+        if 0 < largest < _LEAST_SIZE:
+            raise InputError(f"X: numbers up to {largest}, as they are compared; allowed: up to {_LEAST_SIZE} and more, multiplied by a "
+                             "power of two, since those below 1e-140 count as 0")
 
     def _copy_borrowed_rows(self) -> None:
         """Copies the fitted rows if they are in memory of the caller: at the end of a fit, which takes most memory before. Local."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import to_array, number, parse_box, line, rows, whole
-from ._errors import InputError, UsageError
+from ._errors import InputError, UsageError, WrongTypeError
 from ._forecast import PairsForecast, search_limits
 from ._team import open_team
 
@@ -153,7 +153,7 @@ def _search_arguments(points: Any, min_samples: int, box: Any = None, periodic: 
 def _checked_choice(word: Any, name: str, allowed: tuple[str, ...]) -> str:
     """Returns a string argument of a search among points (metric, angle). Raises UsageError unless it is one of those allowed."""
     if not isinstance(word, str):
-        raise TypeError(f"{name}: a {type(word).__name__}; allowed: {', '.join(map(repr, allowed))}")
+        raise WrongTypeError(f"{name}: a {type(word).__name__}; allowed: {', '.join(map(repr, allowed))}")
     if word not in allowed:
         raise UsageError(f"{name}: {word!r}; allowed: {', '.join(map(repr, allowed))}")
     return word
@@ -215,7 +215,7 @@ def _edge_arrays(graph: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
     elif isinstance(graph, np.ndarray):
         parts = _dense_edges(to_array(graph, "graph"))
     else:
-        raise TypeError(f"graph: a {type(graph).__name__}; allowed: a sparse matrix of SciPy, an array (n, n), a graph of "
+        raise WrongTypeError(f"graph: a {type(graph).__name__}; allowed: a sparse matrix of SciPy, an array (n, n), a graph of "
                         "networkx, or (n, u, v, w)")
     n = whole(parts[0], "n", 0, 2**62)
     u = line(parts[1], "u", np.int64)
@@ -231,7 +231,7 @@ def _dense_edges(matrix: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, np.nd
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"graph: an array of shape {matrix.shape}; allowed: (n, n)")
     if matrix.dtype.kind not in "fiub":
-        raise TypeError(f"graph: an array of {matrix.dtype}; allowed: real numbers")
+        raise WrongTypeError(f"graph: an array of {matrix.dtype}; allowed: real numbers")
     u, v = np.nonzero(np.isfinite(matrix) & (matrix != 0))
     return len(matrix), u, v, matrix[u, v]
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._arrays import integer
 from ._linkage import cut
 
 
@@ -151,9 +152,11 @@ class SingleLinkageTree:
 
     def get_clusters(self, cut_distance: float, min_cluster_size: int = 5) -> np.ndarray:
         """Cuts the dendrogram at a distance and returns cluster labels (int64), numbered in the order of the clusters' lowest
-        points. Points of clusters below min_cluster_size are noise (-1)."""
+        points. Points of clusters below min_cluster_size are noise (-1). Raises TypeError for another size than a whole
+        number."""
+        least = integer(min_cluster_size, "min_cluster_size")
         labels = cut(self.rows, height=cut_distance).astype(np.int64)
-        large = np.bincount(labels) >= min_cluster_size
+        large = np.bincount(labels) >= least
         number = np.where(large, np.cumsum(large) - 1, -1)
         return number[labels]
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import line, number, whole
-from ._errors import UsageError
+from ._errors import UsageError, WrongTypeError
 from ._team import open_team
 
 ProcessGraph = _core.ProcessGraph
@@ -63,7 +63,7 @@ def generate(kind: str, ranks: int, seed: int = 42) -> ProcessGraph:
     Kinds and their arguments: packages/topology/docs/topology-files.md.
     """
     if not isinstance(kind, str):
-        raise TypeError(f"kind: a {type(kind).__name__}; allowed: a text")
+        raise WrongTypeError(f"kind: a {type(kind).__name__}; allowed: a text")
     return _core.make_process_graph(kind, whole(ranks, "ranks", 1), whole(seed, "seed", 0, 2**63 - 1))
 
 
@@ -130,7 +130,7 @@ def measure(graph: ProcessGraph, sizes: Iterable[Any] = (8,), kernels: Iterable[
         Times in ns by kernel and size on rank 0; empty on other ranks.
     """
     if not isinstance(graph, ProcessGraph):
-        raise TypeError(f"graph: a {type(graph).__name__}; allowed: a ProcessGraph, see from_scipy()")
+        raise WrongTypeError(f"graph: a {type(graph).__name__}; allowed: a ProcessGraph, see from_scipy()")
     team = open_team(comm, 1 if comm is not None else graph.ranks, model)
     if isinstance(kernels, str):
         kernels = (kernels,)

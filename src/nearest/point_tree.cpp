@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "merganser/base/parallel.hpp"
+
 namespace merganser::nearest {
 namespace {
 
@@ -83,49 +85,103 @@ bool has_equal(const IdentifiedPoint<D>* first, const IdentifiedPoint<D>* last) 
 
 }  // namespace
 
-// Top-down construction of the tree of boxes: items are split at approximate medians, depth first, so that the first
-// child of a node is the next node.
 template <std::size_t D>
 PointTree<D>::PointTree(std::vector<IdentifiedPoint<D>>& items, const Metric<D>& metric, std::uint32_t leaf,
-                        std::uint32_t fold)
+                        std::uint32_t fold, int threads)
     : metric_(metric), leaf_(leaf), fold_(fold) {
-  const auto n = static_cast<std::uint32_t>(items.size());
-  for (auto& axis : axes_) axis.reserve(n + 16);
-  id_.reserve(n);
-  nodes_.reserve(n / std::max(leaf / 4, 1U) + 16);
-  std::vector<Range> todo;
+  reserve(items.size());
+  if (!items.empty()) build(items, {0, static_cast<std::uint32_t>(items.size()), 0, false}, threads);
+  finish();
+}
+
+template <std::size_t D>
+void PointTree<D>::reserve(std::size_t points) {
+  for (auto& axis : axes_) axis.reserve(points + 16);
+  id_.reserve(points);
+  nodes_.reserve(points / std::max(leaf_ / 4, 1U) + 16);
+}
+
+// Top-down construction of the tree of boxes: items are split at approximate medians, depth first, so that the first
+// child of a node is the next node. The parts below a node of many points are made at once, and then stand one after the other.
+template <std::size_t D>
+void PointTree<D>::build(std::vector<IdentifiedPoint<D>>& items, const Range& top, int threads) {
+  constexpr std::uint32_t kMinPoints = 4096;  // fewer cost less than threads
+  if (threads > 1 && top.end - top.begin >= kMinPoints) {
+    const auto node = static_cast<std::uint32_t>(nodes_.size());
+    const std::uint32_t below = add_node(items, top);
+    if (below == 0) return;
+    PointTree second;
+    second.leaf_ = leaf_;
+    second.fold_ = fold_;
+    in_parallel(2, [&](int t) {
+      if (t == 0) {
+        build(items, {top.begin, top.begin + below, node, false}, threads - threads / 2);
+      } else {
+        second.reserve(top.end - top.begin - below);
+        second.build(items, {top.begin + below, top.end, 0, false}, threads / 2);
+      }
+    });
+    append(second, node);
+    return;
+  }
   // Depth first with a stack, the first part pushed last: a first child is always the next node.
-  if (n > 0) todo.push_back({0, n, 0, false});
+  std::vector<Range> todo{top};
   while (!todo.empty()) {
     const Range range = todo.back();
     todo.pop_back();
     const auto node = static_cast<std::uint32_t>(nodes_.size());
-    IdentifiedPoint<D>* const first = items.data() + range.begin;
-    const std::uint32_t count = range.end - range.begin;
-    nodes_.push_back({compute_bounds(first, first + count), 0, 0, 0, range.parent});
-    if (range.second) nodes_[range.parent].right = node;
-    const Bounds<D>& box = nodes_[node].box;
-    const std::size_t axis = box.widest();
-    // A range ends as a leaf if it is small and has no wide gap, or if it is one place whose points are folded. A place of too
-    // many points to be a leaf, but too few to be folded, is halved by number.
-    const bool one_place = box.extent(axis) == 0;
-    double cut = box.lower[axis];
-    if (count <= leaf && count >= kGap) cut = find_gap(first, count, box, axis);
-    if ((count <= leaf && cut == box.lower[axis]) || (one_place && count >= fold)) {
-      finish_leaf(items, range, node);
-      continue;
-    }
-    std::uint32_t below = count / 2;
-    if (!one_place) {
-      if (count > leaf) cut = approximate_median(first, count, axis);
-      if (cut == box.lower[axis]) cut = std::nextafter(cut, kInfinity);
-      below = static_cast<std::uint32_t>(split(first, count, axis, cut));
-      if (count > leaf && std::min(below, count - below) < count / 16) below = split_evenly(first, count, axis, box);
-    }
+    const std::uint32_t below = add_node(items, range);
+    if (below == 0) continue;
     todo.push_back({range.begin + below, range.end, node, true});
     todo.push_back({range.begin, range.begin + below, node, false});
   }
-  finish();
+}
+
+template <std::size_t D>
+std::uint32_t PointTree<D>::add_node(std::vector<IdentifiedPoint<D>>& items, const Range& range) {
+  const auto node = static_cast<std::uint32_t>(nodes_.size());
+  IdentifiedPoint<D>* const first = items.data() + range.begin;
+  const std::uint32_t count = range.end - range.begin;
+  nodes_.push_back({compute_bounds(first, first + count), 0, 0, 0, range.parent});
+  if (range.second) nodes_[range.parent].right = node;
+  const Bounds<D>& box = nodes_[node].box;
+  const std::size_t axis = box.widest();
+  // A range ends as a leaf if it is small and has no wide gap, or if it is one place whose points are folded. A place of too
+  // many points to be a leaf, but too few to be folded, is halved by number.
+  const bool one_place = box.extent(axis) == 0;
+  double cut = box.lower[axis];
+  if (count <= leaf_ && count >= kGap) cut = find_gap(first, count, box, axis);
+  if ((count <= leaf_ && cut == box.lower[axis]) || (one_place && count >= fold_)) {
+    finish_leaf(items, range, node);
+    return 0;
+  }
+  if (one_place) return count / 2;
+  if (count > leaf_) cut = approximate_median(first, count, axis);
+  if (cut == box.lower[axis]) cut = std::nextafter(cut, kInfinity);
+  const auto below = static_cast<std::uint32_t>(split(first, count, axis, cut));
+  if (count > leaf_ && std::min(below, count - below) < count / 16) return split_evenly(first, count, axis, box);
+  return below;
+}
+
+// Nodes, points and folds of the other part keep their order, and are numbered on.
+template <std::size_t D>
+void PointTree<D>::append(const PointTree& other, std::uint32_t parent) {
+  const auto before = static_cast<std::uint32_t>(nodes_.size());
+  const std::uint32_t points = size();
+  for (Node node : other.nodes_) {
+    node.begin += points;
+    node.end += points;
+    node.parent += before;
+    if (node.right != 0) node.right += before;
+    nodes_.push_back(node);
+  }
+  nodes_[before].parent = parent;
+  nodes_[parent].right = before;
+  for (std::size_t a = 0; a < D; ++a) axes_[a].insert(axes_[a].end(), other.axes_[a].begin(), other.axes_[a].end());
+  id_.insert(id_.end(), other.id_.begin(), other.id_.end());
+  folds_.insert(folds_.end(), other.folds_.begin(), other.folds_.end());
+  for (const std::uint32_t v : other.folded_) folded_.push_back(v + points);
+  for (const std::uint32_t leaf : other.leaves_) leaves_.push_back(leaf + before);
 }
 
 template <std::size_t D>

@@ -99,6 +99,47 @@ TEST(PointTreeTest, of_equal_points_from_the_fold_on_the_least_id_stays_and_the_
 }
 
 template <std::size_t D>
+void expect_the_same_tree_of_threads() {
+  for (const auto* shape : {"uniform", "lattice", "heaps", "equal", "line", "clusters"})
+    for (const std::size_t n : {4096U, 20001U})
+      for (const std::uint32_t fold : {2U, 100000U}) {
+        SCOPED_TRACE(std::string(shape) + " of " + std::to_string(n) + ", fold " + std::to_string(fold));
+        const auto items = make_items<D>(test::make_points(shape, static_cast<int>(D), n, n + D));
+        auto copy = items;
+        const PointTree<D> one(copy, {}, 16, fold);
+        for (const int threads : {2, 3, 7}) {
+          copy = items;
+          const PointTree<D> more(copy, {}, 16, fold, threads);
+          ASSERT_EQ(more.ids(), one.ids());
+          EXPECT_EQ(more.leaves(), one.leaves());
+          EXPECT_EQ(more.representatives(), one.representatives());
+          const auto folds = [](const PointTree<D>& tree) {
+            std::vector<std::uint64_t> out;
+            for (const Fold& f : tree.folds()) out.insert(out.end(), {f.low, f.high});
+            return out;
+          };
+          EXPECT_EQ(folds(more), folds(one));
+          for (std::size_t a = 0; a < D; ++a)
+            EXPECT_TRUE(std::equal(one.axis(a), one.axis(a) + one.size() + 16, more.axis(a)));
+          ASSERT_EQ(more.nodes().size(), one.nodes().size());
+          for (std::size_t i = 0; i < one.nodes().size(); ++i) {
+            const auto& x = one.nodes()[i];
+            const auto& y = more.nodes()[i];
+            ASSERT_EQ(y.box.lower, x.box.lower);
+            ASSERT_EQ(y.box.upper, x.box.upper);
+            ASSERT_EQ(std::tuple(y.begin, y.end, y.right, y.parent), std::tuple(x.begin, x.end, x.right, x.parent))
+                << i;
+          }
+        }
+      }
+}
+
+TEST(PointTreeTest, threads_make_the_same_tree) {
+  expect_the_same_tree_of_threads<3>();
+  expect_the_same_tree_of_threads<6>();
+}
+
+template <std::size_t D>
 void expect_tight_boxes() {
   over_trees<D>([](const auto& items, const PointTree<D>& tree, std::uint32_t leaf, std::uint32_t) {
     const auto& nodes = tree.nodes();

@@ -242,6 +242,9 @@ def test_parameters_of_single_linkage_are_refused_at_fit_and_not_before(wrong, e
     ({"alpha": 2000}, merganser.UsageError, "alpha: 2000.0; allowed: 0.001 to 1000"),
     ({"metric_params": []}, merganser.UsageError, r"metric_params: \[\]; allowed: None, {}, or a dict"),
     ({"algorithm": None}, merganser.UsageError, "algorithm: None; allowed: 'auto', 'brute', 'kd_tree', 'ball_tree'"),
+    ({"allow_single_cluster": "no"}, TypeError, "allow_single_cluster: 'no'; allowed: True, False"),
+    ({"allow_single_cluster": 1}, TypeError, "allow_single_cluster: 1; allowed: True, False"),
+    ({"n_jobs": "2"}, merganser.UsageError, "n_jobs: '2'; allowed: None, 1 and more, or -1"),
     ({"store_centers": True}, merganser.UsageError, "store_centers: True; allowed: None, 'centroid', 'medoid', 'both'"),
     ({"store_centers": "both", "metric": "precomputed"}, merganser.UsageError,
      r"store_centers: 'both' with distances \(Cannot .*\); allowed: None"),
@@ -277,6 +280,36 @@ def test_threads_are_counted_as_scikit_learn_does(monkeypatch):
 def test_data_are_refused_by_shape_and_type(kind, X, text):
     with pytest.raises(merganser.InputError, match=f"^{text}"):
         kind().fit(X)
+
+
+@pytest.mark.parametrize("X, text", [(None, "a NoneType"), ({"x": 1}, "a dict"), ((row for row in BLOBS), "a generator")],
+                         ids=["None", "dict", "generator"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_array_is_refused_by_its_type(kind, X, text):
+    with pytest.raises((TypeError, merganser.InputError), match=f"^X: {text}; allowed: an array of numbers"):
+        kind().fit(X)
+
+
+def test_rows_that_are_left_after_those_with_missing_numbers_are_counted_in_the_error():
+    for finite in (0, 3):
+        X = np.concatenate([np.full((20 - finite, 2), np.nan), BLOBS[:finite]])
+        with pytest.raises(merganser.InputError, match=f"^X: {finite} of 20 rows with finite numbers alone; allowed: min_samples of "
+                                                       "them, 5, and more"):
+            HDBSCAN().fit(X)
+    X = np.concatenate([np.full((20, 2), np.nan), BLOBS])
+    assert (HDBSCAN().fit(X).labels_[20:] == HDBSCAN().fit(BLOBS).labels_).all()
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev"])
+@pytest.mark.parametrize("kind", [HDBSCAN, SingleLinkage])
+def test_points_too_near_to_zero_to_be_told_apart_are_refused_and_others_scale(kind, metric):
+    plain = kind(metric=metric).fit(BLOBS)
+    assert (kind(metric=metric).fit(BLOBS * 2.0**-395).labels_ == plain.labels_).all()
+    for X in (BLOBS * 1e-125, BLOBS * -1e-160, BLOBS * 1e-300):
+        with pytest.raises(merganser.InputError, match="^X: numbers up to .*e-.*; allowed: up to 1e-120 and more, multiplied by a power"):
+            kind(metric=metric).fit(X)
+    assert set(kind(metric=metric).fit(np.zeros((20, 3))).labels_) <= {-1, 0, 1}  # points at one place are no fault
+    assert len(kind(metric="cosine").fit(BLOBS * 1e-160).labels_) == len(BLOBS)  # directions have no size
 
 
 def test_thresholds_are_exclusive():

@@ -214,6 +214,8 @@ def test_trees_are_hdbscans_in_form():
     clusters = fitted.single_linkage_tree_.get_clusters(1.0, 5)
     assert partition(clusters) == partition(fitted.labels_)
     assert set(fitted.single_linkage_tree_.get_clusters(1e-9, 2)) == {-1}
+    with pytest.raises(TypeError, match="^min_cluster_size: a float; allowed: a whole number"):
+        fitted.single_linkage_tree_.get_clusters(1.0, 5.5)
 
 
 def test_trees_become_frames_and_graphs():

@@ -25,6 +25,23 @@ def test_parameters_without_effect_are_named_in_one_warning():
         assert (HDBSCAN(8, metric="minkowski", p=2).fit(BLOBS).labels_ == found.labels_).all()
 
 
+@pytest.mark.parametrize("wrong", [{"min_cluster_size": "5"}, {"min_samples": 2.5}, {"alpha": "1"}, {"cluster_selection_epsilon": None},
+                                   {"max_cluster_size": 3.0}, {"leaf_size": None}, {"forecast": 7}, {"model": None}], ids=str)
+def test_parameters_of_a_wrong_type_are_caught_as_type_errors_and_as_scikit_learns(wrong):
+    for kind in (TypeError, ValueError, merganser.UsageError):  # scikit-learn's and hdbscan's are ValueErrors
+        with pytest.raises(kind, match=f"^{next(iter(wrong))}: a "):
+            HDBSCAN(**{"min_cluster_size": 8, "min_samples": 3, **wrong}).fit(BLOBS)
+
+
+def test_attributes_before_a_fit_are_caught_as_attribute_errors_and_as_scikit_learns():
+    for kind in (AttributeError, ValueError, merganser.UsageError):  # scikit-learn's NotFittedError is both of the first
+        with pytest.raises(kind, match="HDBSCAN: not fitted; allowed: after fit"):
+            HDBSCAN().approximate_predict(BLOBS)
+        with pytest.raises(kind, match="SingleLinkage: not fitted; allowed: after fit"):
+            SingleLinkage().single_linkage_tree_
+    assert not hasattr(HDBSCAN(), "condensed_tree_")
+
+
 @pytest.mark.parametrize("algorithm, metric", [("kd_tree", "cosine"), ("ball_tree", "precomputed"), ("prims_kdtree", len),
                                                ("boruvka_balltree", "correlation"), ("kd_tree", "haversine")])
 def test_search_trees_take_no_metric_that_scikit_learns_does_not(algorithm, metric):

@@ -74,6 +74,21 @@ def test_fitted_points_come_back_and_places_far_away_are_noise():
     assert nothing.shape == strength.shape == (0,)
 
 
+@pytest.mark.parametrize("features", [2, 17])
+def test_what_predictions_need_is_built_by_hdbscans_method_too(features):
+    points = np.pad(BLOBS, ((0, 0), (0, features - 2)))
+    fitted, prepared = HDBSCAN(min_cluster_size=10).fit(points), HDBSCAN(min_cluster_size=10).fit(points)
+    assert prepared.generate_prediction_data() is None
+    assert set(prepared._scores[1]) == ({"cores", "model"} if features == 2 else {"cores"})
+    fresh = np.pad(FRESH, ((0, 0), (0, features - 2)))
+    for ours, theirs in zip(approximate_predict(fitted, fresh), approximate_predict(prepared, fresh)):
+        assert (ours == theirs).all()
+    with pytest.raises(merganser.UsageError, match="HDBSCAN: not fitted; allowed: after fit"):
+        HDBSCAN().generate_prediction_data()
+    with pytest.raises(merganser.UsageError, match="clusterer: fitted to distances, by a metric of all pairs"):
+        HDBSCAN(metric="precomputed").fit(np.linalg.norm(BLOBS[:, None] - BLOBS, axis=2)).generate_prediction_data()
+
+
 def test_points_at_one_place_are_certain():
     fitted = HDBSCAN(min_cluster_size=4, min_samples=2).fit(np.repeat([[0.0, 0.0], [1.0, 0.0], [9.0, 9.0]], 8, axis=0))
     labels, strengths = approximate_predict(fitted, [[0.0, 0.0], [9.0, 9.0]])

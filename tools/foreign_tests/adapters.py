@@ -2,7 +2,7 @@
 
 scikit-learn's class is replaced by merganser.HDBSCAN itself. hdbscan's is replaced by a class that translates what hdbscan means by
 its parameters: core distances count one neighbour more, min_samples is at most the number of points, parameters of the metric are
-keywords, and max_cluster_size=0 is any size.
+keywords, and max_cluster_size=0 is any size. Rows that are not finite are noise of probability 0 there.
 """
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class HDBSCAN(merganser.HDBSCAN):
         super().__init__(min_cluster_size, min_samples, **given)
 
     def fit(self, X: Any, y: Any = None) -> HDBSCAN:
-        """Fits X with hdbscan's meaning of min_samples."""
+        """Fits X with hdbscan's meaning of min_samples, and labels rows that are not finite as hdbscan does."""
         asked = self.min_samples
         samples = self.min_cluster_size if asked is None else asked
         if isinstance(samples, (int, np.integer)) and samples >= 1:
@@ -37,9 +37,11 @@ class HDBSCAN(merganser.HDBSCAN):
             more = 0 if hasattr(X, "tocsr") and self.metric == "precomputed" else 1
             self.min_samples = max(1, min(samples + more, _points(X, self.metric)))
         try:
-            return super().fit(X, y)
+            super().fit(X, y)
         finally:
             self.min_samples = asked
+        self.labels_, self.probabilities_ = self.labels_.clip(-1), np.nan_to_num(self.probabilities_)
+        return self
 
 
 def _points(X: Any, metric: Any) -> int:

@@ -87,7 +87,9 @@ class PointTree {
   /// @param items  the points; reordered in place
   /// @param leaf   most points in a leaf, up to kMaxLeafPoints
   /// @param fold   groups of at least this many equal points are folded into one; >= 2
-  PointTree(std::vector<IdentifiedPoint<D>>& items, const Metric<D>& metric, std::uint32_t leaf, std::uint32_t fold);
+  /// @param threads  threads that share the work where there are many points; the tree does not depend on it
+  PointTree(std::vector<IdentifiedPoint<D>>& items, const Metric<D>& metric, std::uint32_t leaf, std::uint32_t fold,
+            int threads = 1);
 
   /// Returns the number of points in the tree, without those that others represent.
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(id_.size()); }
@@ -144,6 +146,15 @@ class PointTree {
     std::uint32_t parent;  ///< node of which it becomes a child
     bool second;           ///< it becomes the second child
   };
+  /// Takes memory for a tree of so many points.
+  void reserve(std::size_t points);
+  /// Builds the part of the tree over a range of the input, after the nodes that there are.
+  void build(std::vector<IdentifiedPoint<D>>& items, const Range& top, int threads);
+  /// Appends the node of a range of the input, and partitions the range for its children. @return the number of points of the first
+  /// child; 0: the node is a leaf
+  std::uint32_t add_node(std::vector<IdentifiedPoint<D>>& items, const Range& range);
+  /// Appends another part of the tree as the second child of node `parent`.
+  void append(const PointTree& other, std::uint32_t parent);
   /// Makes a node a leaf of the tree with the points of a range of the input.
   void finish_leaf(std::vector<IdentifiedPoint<D>>& items, const Range& range, std::uint32_t node);
   /// Appends a point to the tree during its construction: to the coordinates by axis and the ids.

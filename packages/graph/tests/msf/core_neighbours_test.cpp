@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "merganser/msf/gathered_points.hpp"
+#include "merganser/msf/grow.hpp"
 #include "tests/msf/swarms.hpp"
 
 namespace {
@@ -84,6 +85,45 @@ TEST(CoreNeighboursTest, lists_have_all_edges_that_weigh_the_core_distance) {
           EXPECT_EQ(known.searched, known.all);
           EXPECT_EQ(known.from_tree, samples < 15 ? known.all : 0);
         }
+}
+
+/// What threads share on one rank, of points with core distances.
+struct Shared {
+  std::vector<double> cores;
+  euclidean::NeighboursPointer lists;
+  Growth growth;
+};
+
+TEST(CoreNeighboursTest, threads_change_neither_lists_nor_core_distances_nor_the_order_of_edges) {
+  for (const auto* shape : {"uniform", "lattice", "heaps", "equal"})
+    for (const std::size_t n : {4096U, 6001U}) {  // from 4096 on threads share
+      SCOPED_TRACE(std::string(shape) + " " + std::to_string(n));
+      const Swarm swarm = make_swarm(shape, 3, n, n);
+      const auto find = [&](int threads) {
+        Shared found;
+        on_threads(1, [&](comm::Transport& t) {
+          Report report;
+          EuclideanOptions options;
+          options.min_samples = 5;
+          options.threads = threads;
+          const auto points = distribute(swarm, t, 3);
+          const auto forest = euclidean_forest(points, t, options, report, &found.cores, &found.lists);
+          const auto gathered = gather_points(points, found.cores, t, options, found.lists);
+          EXPECT_EQ(gathered.threads, threads);
+          found.growth = grow(gather_forest(forest, t), gathered);
+        });
+        return found;
+      };
+      const Shared one = find(1);
+      EXPECT_TRUE(one.growth.exact);
+      for (const int threads : {2, 3}) {
+        const Shared more = find(threads);
+        EXPECT_EQ(more.cores, one.cores);
+        for (std::size_t v = 0; v < n; ++v) EXPECT_TRUE(std::ranges::equal(more.lists->of(v), one.lists->of(v))) << v;
+        EXPECT_EQ(more.growth.edges, one.growth.edges);
+        EXPECT_EQ(more.growth.exact, one.growth.exact);
+      }
+    }
 }
 
 TEST(CoreNeighboursTest, there_are_none_of_plain_distances_in_many_dimensions_and_of_too_many_samples) {

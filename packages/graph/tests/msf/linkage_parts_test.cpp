@@ -106,7 +106,8 @@ TEST(EqualEdgesTest, offered_ones_are_of_some_minimum_spanning_tree_with_the_fir
             std::set<std::tuple<std::size_t, std::size_t, double>> expected;
             for (const auto& [ends, w] : weights)
               if (sets[w][ends.first] != sets[w][ends.second]) expected.emplace(ends.first, ends.second, w);
-            EqualEdges equal(gathered, grown, ~std::uint64_t{0});
+            EqualEdges equal(
+                gathered, [&] { return grown; }, ~std::uint64_t{0});
             const auto is_expected = [&](std::size_t x, std::size_t y, double weight) {
               return expected.contains({std::min(x, y), std::max(x, y), weight});
             };
@@ -144,7 +145,8 @@ TEST(EqualEdgesTest, a_settled_point_is_offered_once_and_none_after_the_last_ste
     const auto points = test::distribute(swarm, t, 1);
     const auto gathered = gather_points(points, t, {}, report);
     const auto grown = grow(gather_forest(euclidean_forest(points, t, {}, report), t));
-    EqualEdges equal(gathered, grown, ~std::uint64_t{0});
+    EqualEdges equal(
+        gathered, [&] { return grown; }, ~std::uint64_t{0});
     std::set<std::uint32_t> told;
     for (std::uint32_t v = 0; v < 40; ++v)
       equal.visit(v, [&](std::uint32_t from, std::uint32_t to, double weight) {
@@ -153,7 +155,8 @@ TEST(EqualEdgesTest, a_settled_point_is_offered_once_and_none_after_the_last_ste
         EXPECT_TRUE(told.insert(to).second);
       });
     EXPECT_EQ(told.size(), 39U);
-    EqualEdges none(gathered, grown, 0);
+    EqualEdges none(
+        gathered, [&] { return grown; }, 0);
     int count = 0;
     for (std::uint32_t v = 0; v < 40; ++v) none.visit(v, [&](std::uint32_t, std::uint32_t, double) { ++count; });
     EXPECT_TRUE(none.gave_up());

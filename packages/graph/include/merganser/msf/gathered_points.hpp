@@ -18,6 +18,7 @@ struct GatheredPoints {
   std::shared_ptr<const euclidean::Sites> sites;  ///< coordinates by id, as they are compared; null: no points here
   std::vector<double> core_distances;  ///< by id of the point, as weights have them; empty: weights are plain distances
   int min_samples = 1;                 ///< of the core distances
+  int threads = 1;                     ///< threads of grow()
   euclidean::NeighboursPointer
       neighbours;  ///< those within the core distances, as the tree has them; null: grow() searches them
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "merganser/base/parallel.hpp"
 #include "merganser/base/release_memory.hpp"
 
 namespace merganser::msf::euclidean {
@@ -27,32 +28,48 @@ void CoreNeighbours::resize(std::uint64_t total, std::uint32_t longest) {
 
 template <std::size_t D>
 void CoreNeighbours::add(const PointTree<D>& tree, std::uint32_t v, std::span<const std::uint32_t> near,
-                         const auto& core_of, std::span<const std::uint8_t> folded, const auto& measure) {
+                         const auto& core_of, std::span<const std::uint8_t> folded, const auto& measure,
+                         std::vector<std::uint32_t>& entries) {
   // A list is known if the last of the nearest points is beyond the core distance, also as rounded, or if there are no other points.
   if (folded[v] != 0) return;
   const double core = core_of(v);
   if (near.back() != kNone && !(tree.distance2(v, near.back()) > measure.compared_above(core))) return;
-  const std::size_t begin = entries_.size();
+  const std::size_t begin = entries.size();
   for (const std::uint32_t u : near) {
     if (u == kNone) break;
     if (measure.weight(tree.distance2(v, u)) > core) continue;
-    if (folded[u] != 0) return entries_.resize(begin);
-    if (core_of(u) <= core) entries_.push_back(static_cast<std::uint32_t>(tree.id(u)));
+    if (folded[u] != 0) return entries.resize(begin);
+    if (core_of(u) <= core) entries.push_back(static_cast<std::uint32_t>(tree.id(u)));
   }
   begin_[tree.id(v)] = static_cast<std::uint32_t>(begin);
-  count_[tree.id(v)] = static_cast<std::uint8_t>(entries_.size() - begin);
+  count_[tree.id(v)] = static_cast<std::uint8_t>(entries.size() - begin);
 }
 
 template <std::size_t D>
 CoreNeighbours::CoreNeighbours(const PointTree<D>& tree, const NearPoints& near, std::span<const double> cores,
-                               std::uint32_t min_samples, std::uint64_t total) {
+                               std::uint32_t min_samples, std::uint64_t total, int threads) {
   resize(total, min_samples - 1);
   if (count_.empty()) return;
   const auto folded = mark_folded(tree);
   const std::span<const std::uint32_t> all(near.point);
   const auto core_of = [&](std::uint32_t v) { return tree.metric().weight(cores[v]); };
-  for (std::uint32_t v = 0; v < tree.size(); ++v)
-    add(tree, v, all.subspan(std::size_t{v} * near.keep, min_samples), core_of, folded, tree.metric());
+  // Each thread makes the lists of consecutive points, which are then joined in that order. The first one's are in place.
+  constexpr std::uint32_t kMinPoints = 4096;  // fewer cost less than threads
+  const auto team = static_cast<std::uint64_t>(tree.size() < kMinPoints ? 1 : threads);
+  const auto first = [&](std::uint64_t t) { return static_cast<std::uint32_t>(tree.size() * t / team); };
+  std::vector<std::vector<std::uint32_t>> others(static_cast<std::size_t>(team));
+  in_parallel(static_cast<int>(team), [&](int t) {
+    const auto part = static_cast<std::uint64_t>(t);
+    std::vector<std::uint32_t>& entries = t == 0 ? entries_ : others[part];
+    for (std::uint32_t v = first(part); v < first(part + 1); ++v)
+      add(tree, v, all.subspan(std::size_t{v} * near.keep, min_samples), core_of, folded, tree.metric(), entries);
+  });
+  for (std::uint64_t t = 1; t < team; ++t) {
+    const auto before = static_cast<std::uint32_t>(entries_.size());
+    entries_.insert(entries_.end(), others[t].begin(), others[t].end());
+    release_memory(others[t]);
+    for (std::uint32_t v = first(t); v < first(t + 1); ++v) begin_[tree.id(v)] += before;
+  }
 }
 
 CoreNeighbours::CoreNeighbours(const Sites& sites, std::span<const double> cores, int min_samples) {
@@ -81,14 +98,14 @@ void CoreNeighbours::search(const Sites& sites, std::span<const double> cores, s
       const std::size_t from = static_cast<std::size_t>(q) * found.row;
       for (std::uint32_t i = 0; i < keep; ++i)
         near[i] = found.distance2[from + i] < kInfinity ? static_cast<std::uint32_t>(found.point[from + i]) : kNone;
-      add(tree, found.first + q, near, core_of, folded, sites);
+      add(tree, found.first + q, near, core_of, folded, sites, entries_);
     }
   });
 }
 
 #define MERGANSER_LISTS(NAME, D)                                                                                \
   template CoreNeighbours::NAME(const PointTree<D>&, const NearPoints&, std::span<const double>, std::uint32_t, \
-                                std::uint64_t);
+                                std::uint64_t, int);
 MERGANSER_FOR_AXES(MERGANSER_LISTS, CoreNeighbours)
 
 }  // namespace merganser::msf::euclidean

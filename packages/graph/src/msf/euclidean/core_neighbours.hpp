@@ -22,9 +22,10 @@ class CoreNeighbours {
   /// @param tree   all points
   /// @param near   nearest points of each, at least min_samples, from 2 to kMax
   /// @param cores  squared core distances, by point of the tree
+  /// @param threads  threads that share the points; the lists do not depend on it
   template <std::size_t D>
   CoreNeighbours(const PointTree<D>& tree, const NearPoints& near, std::span<const double> cores,
-                 std::uint32_t min_samples, std::uint64_t total);
+                 std::uint32_t min_samples, std::uint64_t total, int threads = 1);
   /// Searches the nearest points of all points, and selects the same lists. Local. All are empty without core distances, in more
   /// than kMaxAxes dimensions, and with min_samples below 2 or above kMax.
   /// @param cores  core distances as weights have them, by id; empty: plain distances
@@ -46,14 +47,14 @@ class CoreNeighbours {
   /// Does what the constructor from gathered points does with the `keep` nearest points of each, in a tree of D axes.
   template <std::size_t D>
   void search(const Sites& sites, std::span<const double> cores, std::uint32_t keep);
-  /// Appends the list of a point, unless it is not known.
+  /// Appends the list of a point to `entries`, unless it is not known.
   /// @param near     its nearest points, ascending; kNone where there are no more
   /// @param core_of  returns the core distance of a point of the tree, as weights have it
   /// @param folded   by point of the tree: 1: it represents several equal points
   /// @param measure  has the functions weight() and compared_above() of Metric
   template <std::size_t D>
   void add(const PointTree<D>& tree, std::uint32_t v, std::span<const std::uint32_t> near, const auto& core_of,
-           std::span<const std::uint8_t> folded, const auto& measure);
+           std::span<const std::uint8_t> folded, const auto& measure, std::vector<std::uint32_t>& entries);
 
   std::vector<std::uint32_t> begin_;    // by id: position of the list in entries_
   std::vector<std::uint8_t> count_;     // by id: length of the list; no points: there are no lists

@@ -88,7 +88,8 @@ PreparedPoints<D> prepare_points(const CheckedPoints& given, comm::Transport& tr
   }
   {
     const Report::Scope scope(report, "tree", transport);
-    ground.tree = PointTree<D>(ground.distributed.items, given.template metric<D>(), leaf_capacity(options, D), fold);
+    ground.tree = PointTree<D>(ground.distributed.items, given.template metric<D>(), leaf_capacity(options, D), fold,
+                               options.threads);
     release_memory(ground.distributed.items);
     if (transport.size() > 1) ground.others.emplace(ground.tree, transport);
   }
@@ -117,6 +118,15 @@ void check_samples(const EuclideanOptions& options, std::uint64_t total) {
 template <std::size_t D>
 std::vector<double> return_cores(DistributedPoints<D>& distributed, const PointTree<D>& tree,
                                  const std::vector<double>& core, comm::Transport& transport) {
+  if (transport.size() == 1) {  // ids are the numbers below the total, each once
+    std::vector<double> by_id(static_cast<std::size_t>(distributed.total));
+    for (std::uint32_t v = 0; v < tree.size() && !core.empty(); ++v) by_id[tree.id(v)] = tree.metric().weight(core[v]);
+    std::vector<double> out;
+    out.reserve(by_id.size());
+    for (const auto id : std::exchange(distributed.came[0], {})) out.push_back(by_id[id]);
+    distributed.went = {};
+    return out;
+  }
   // Points of the tree by id; points that another one represents have enough points at distance 0, and are not among them. Lists are
   // released as soon as they have been read, since this is where a search takes most memory.
   std::vector<std::vector<double>> back(distributed.came.size());
@@ -162,7 +172,8 @@ Forest compute_forest(const CheckedPoints& given, comm::Transport& transport, co
   const auto samples = static_cast<std::uint32_t>(options.min_samples);
   if (neighbours != nullptr && transport.size() == 1 && options.alpha == 1 && samples > 1 &&
       ground.near.keep >= samples && given.total() <= CoreNeighbours::kMaxPoints)
-    *neighbours = std::make_shared<const CoreNeighbours>(ground.tree, ground.near, ground.core, samples, given.total());
+    *neighbours = std::make_shared<const CoreNeighbours>(ground.tree, ground.near, ground.core, samples, given.total(),
+                                                         options.threads);
   const Stretch stretch = given.stretch(options.alpha);
   stretch.stretch(ground.core, transport);
   BoruvkaState<D> state;

@@ -7,28 +7,41 @@
 #include <limits>
 #include <numeric>
 
+#include "merganser/base/parallel.hpp"
+
 namespace merganser::msf {
 
 // Search for alternatives of equal weight to the edges of a spanning tree, with a tree of boxes over the points.
-EqualEdges::EqualEdges(const GatheredPoints& points, std::span<const GrownEdge> grown, std::uint64_t most)
+EqualEdges::EqualEdges(const GatheredPoints& points, const std::function<std::vector<GrownEdge>()>& grow,
+                       std::uint64_t most)
     : points_(points),
       axes_(points.sites->axes()),
       most_(most),
       lists_(points.neighbours != nullptr ? points.neighbours
                                           : std::make_shared<const euclidean::CoreNeighbours>(
                                                 *points.sites, points.core_distances, points.min_samples)),
-      clusters_(grown),
+      clusters_({}),
       id_at_(points.sites->size()),
       place_(points.sites->size()),
       rank_(points.sites->size(), kNone),
       done_((points.sites->size() + kLeaf - 1) / kLeaf),
       unvisited_(points.sites->size()) {
-  // Until the boxes are known, place_ is by id.
+  // The boxes are those of the points alone, so that both can be made at once.
+  constexpr std::size_t kMinPoints = 4096;  // fewer cost less than a thread
+  const int team = points.threads > 1 && place_.size() >= kMinPoints ? 2 : 1;
+  std::vector<GrownEdge> grown;
+  std::vector<std::uint32_t> order;
+  in_parallel(team, [&](int t) {
+    if (t == 0) grown = grow();
+    if (t == team - 1) order = build();
+  });
+  clusters_ = NestedClusters(grown);
+  // Until the boxes have their ranges, place_ is by id.
   for (std::size_t i = 0; i < grown.size(); ++i) {
     id_at_[i + 1] = grown[i].to;
     place_[grown[i].to] = static_cast<std::uint32_t>(i + 1);
   }
-  std::vector<std::uint32_t> order = build();
+  set_ranges(order);
   const std::size_t room = (order.size() + kLeaf - 1) / kLeaf * kLeaf;
   data_.resize(room * axes_);
   position_.resize(order.size());
@@ -73,7 +86,7 @@ std::vector<std::uint32_t> EqualEdges::build() {
     const auto less = [&](std::uint32_t a, std::uint32_t b) {
       const double x = points_.sites->at(a)[axis];
       const double y = points_.sites->at(b)[axis];
-      return x != y ? x < y : place_[a] < place_[b];  // equal points stay together in the order of Prim's algorithm
+      return x != y ? x < y : a < b;  // Prim's algorithm adds the points of one place in this order
     };
     std::nth_element(order.begin() + part.begin, order.begin() + middle, order.begin() + part.end, less);
     waiting.push_back({middle, part.end, node, true});
@@ -82,29 +95,43 @@ std::vector<std::uint32_t> EqualEdges::build() {
   return order;
 }
 
-// Box of a range of points, with the range of their places in the order of Prim's algorithm and their least core distance.
+// Box of a range of points.
 std::uint32_t EqualEdges::add_node(const std::vector<std::uint32_t>& order, std::uint32_t begin, std::uint32_t end,
                                    std::uint32_t parent) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   const auto number = static_cast<std::uint32_t>(nodes_.size());
-  Node node{begin, end, 0, parent, end - begin, ~std::uint32_t{0}, 0, kInfinite};
+  nodes_.push_back({begin, end, 0, parent, end - begin, ~std::uint32_t{0}, 0, kInfinite});
   bounds_.insert(bounds_.end(), axes_, kInfinite);
   bounds_.insert(bounds_.end(), axes_, -kInfinite);
   double* const lower = bounds_.data() + number * 2 * axes_;
   double* const upper = lower + axes_;
   for (std::uint32_t i = begin; i < end; ++i) {
-    const std::uint32_t v = order[i];
-    const double* const at = points_.sites->at(v);
+    const double* const at = points_.sites->at(order[i]);
     for (std::size_t a = 0; a < axes_; ++a) {
       lower[a] = std::min(lower[a], at[a]);
       upper[a] = std::max(upper[a], at[a]);
     }
-    node.first_place = std::min(node.first_place, place_[v]);
-    node.last_place = std::max(node.last_place, place_[v]);
-    node.least_core = std::min(node.least_core, core_distance(v));
   }
-  nodes_.push_back(node);
   return number;
+}
+
+// Parents come before their children, so that those are complete when they are taken into their parent.
+void EqualEdges::set_ranges(const std::vector<std::uint32_t>& order) {
+  for (std::size_t i = nodes_.size(); i-- > 0;) {
+    Node& node = nodes_[i];
+    const auto add = [&](std::uint32_t first, std::uint32_t last, double core) {
+      node.first_place = std::min(node.first_place, first);
+      node.last_place = std::max(node.last_place, last);
+      node.least_core = std::min(node.least_core, core);
+    };
+    if (node.right != 0) {
+      for (const Node& child : {nodes_[i + 1], nodes_[node.right]})
+        add(child.first_place, child.last_place, child.least_core);
+    } else {
+      for (std::uint32_t p = node.begin; p < node.end; ++p)
+        add(place_[order[p]], place_[order[p]], core_distance(order[p]));
+    }
+  }
 }
 
 std::size_t EqualEdges::widest(std::uint32_t node) const {

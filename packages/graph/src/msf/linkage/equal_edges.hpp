@@ -2,6 +2,7 @@
 /// Search for all edges between points that some minimum spanning tree has: alternatives of equal weight to those of a given one.
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -25,9 +26,10 @@ namespace merganser::msf {
 class EqualEdges {
  public:
   /// Builds the tree of boxes over the points. Local.
-  /// @param grown  a minimum spanning tree of the points, in the order of Prim's algorithm from point 0
-  /// @param most   steps (comparisons of one axis of a point or box) after which the search stops
-  EqualEdges(const GatheredPoints& points, std::span<const GrownEdge> grown, std::uint64_t most);
+  /// @param grow  returns a minimum spanning tree of the points, in the order of Prim's algorithm from point 0; called once, while
+  ///              another thread builds the tree of boxes if the points have several
+  /// @param most  steps (comparisons of one axis of a point or box) after which the search stops
+  EqualEdges(const GatheredPoints& points, const std::function<std::vector<GrownEdge>()>& grow, std::uint64_t most);
 
   /// Marks point v as visited, each point once, and calls offer(from, to, weight) for edges of minimum spanning trees from visited
   /// points to others. By the time a point can be visited all its lightest edges have been examined, and the one from the
@@ -93,12 +95,15 @@ class EqualEdges {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};    ///< no position, or no rank
   static constexpr std::uint32_t kLeaf = nearest::kPairGroup;  ///< positions of leaves begin at multiples of it
 
-  /// Builds the tree of boxes over all gathered points by halving at medians: fills nodes_, bounds_ and leaf_, from place_ by point.
+  /// Builds the tree of boxes over all gathered points by halving at medians: fills nodes_, bounds_ and leaf_, without the
+  /// ranges of nodes.
   /// @return by position, the order of the boxes: the point
   [[nodiscard]] std::vector<std::uint32_t> build();
   /// Appends a node, the box of the points begin .. end - 1 of `order`, to the tree of boxes. @return its number
   [[nodiscard]] std::uint32_t add_node(const std::vector<std::uint32_t>& order, std::uint32_t begin, std::uint32_t end,
                                        std::uint32_t parent);
+  /// Sets the ranges of places and the least core distances of all nodes, from place_ by point. @param order  by position: the point
+  void set_ranges(const std::vector<std::uint32_t>& order);
   /// Returns the axis of largest extent of the box of a node, along which it is split.
   [[nodiscard]] std::size_t widest(std::uint32_t node) const;
   /// Range of places in the order of Prim's algorithm on the given tree.

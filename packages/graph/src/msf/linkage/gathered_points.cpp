@@ -65,6 +65,7 @@ GatheredPoints gather_points(const PointSet& points, const std::vector<double>& 
   });
   if (transport.rank() == 0) all.sites = std::move(sites);
   all.min_samples = options.min_samples;
+  all.threads = options.threads;
   if (transport.size() == 1) all.neighbours = std::move(neighbours);
   return all;
 }

@@ -7,6 +7,7 @@
 #include <queue>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/parallel.hpp"
 #include "merganser/base/release_memory.hpp"
 #include "merganser/base/text.hpp"
 #include "src/msf/linkage/clusters.hpp"
@@ -156,12 +157,19 @@ std::vector<double> sorted_weights(const Forest& forest) {
 
 /// Checks that a tree found among all pairs of points weighs what a given tree of them does, edge by edge in ascending order, as all
 /// minimum spanning trees do. The rounding of arc sines and of alpha may order near pairs otherwise. @throws InputError
-void check_same_weights(const std::vector<GrownEdge>& found, const Forest& forest) {
-  constexpr double kRounding = 1e-12;  // relative
+/// @param threads  above 1: the weights of both trees are sorted at once
+void check_same_weights(const std::vector<GrownEdge>& found, const Forest& forest, int threads) {
+  constexpr double kRounding = 1e-12;      // relative
+  constexpr std::size_t kMinEdges = 4096;  // fewer cost less than a thread
+  const int team = threads > 1 && found.size() >= kMinEdges ? 2 : 1;
   std::vector<double> mine(found.size());
-  std::transform(found.begin(), found.end(), mine.begin(), [](const GrownEdge& e) { return e.weight; });
-  std::sort(mine.begin(), mine.end());
-  const std::vector<double> theirs = sorted_weights(forest);
+  std::vector<double> theirs;
+  in_parallel(team, [&](int t) {
+    if (t == team - 1) theirs = sorted_weights(forest);
+    if (t != 0) return;
+    std::transform(found.begin(), found.end(), mine.begin(), [](const GrownEdge& e) { return e.weight; });
+    std::sort(mine.begin(), mine.end());
+  });
   const auto near = [](double x, double y) {  // infinite weights, of unconnected parts, are near to none
     return x < kInfinite && y < kInfinite && std::fabs(x - y) <= kRounding * std::min(x, y);
   };
@@ -202,13 +210,14 @@ Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t mo
   // is not kept beside the boxes, to save memory; where the search gives up, it is computed again.
   Growth growth{{}, true};
   {
-    EqualEdges equal(points, grow(forest), most_steps);
+    EqualEdges equal(
+        points, [&] { return grow(forest); }, most_steps);
     Prim prim(static_cast<std::size_t>(forest.vertices));
     growth.edges = prim.run([&](std::uint32_t v, const auto& offer) { equal.visit(v, offer); });
     growth.exact = !equal.gave_up();
   }
   if (growth.exact) {
-    check_same_weights(growth.edges, forest);
+    check_same_weights(growth.edges, forest, points.threads);
   } else {
     release_memory(growth.edges);
     growth.edges = grow(forest);
