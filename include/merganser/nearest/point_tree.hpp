@@ -141,8 +141,10 @@ class PointTree {
   struct Range {
     std::uint32_t begin;
     std::uint32_t end;
-    std::uint32_t parent;  ///< node of which it becomes a child
-    bool second;           ///< it becomes the second child
+    std::uint32_t parent;     ///< node of which it becomes a child
+    bool second;              ///< it becomes the second child
+    std::uint32_t divisions;  ///< divisions of points at once that it is a part of
+    std::uint32_t divided;    ///< its node in the last of these; 0: it has been split off since
   };
   /// Makes a node a leaf of the tree with the points of a range of the input.
   void finish_leaf(std::vector<IdentifiedPoint<D>>& items, const Range& range, std::uint32_t node);
