@@ -2,6 +2,8 @@
 /// Bounding volume hierarchy (k-d tree of tight boxes) over all points of a rank, whose coordinates are stored in its order as a
 /// structure of arrays. (The neighbour search of parcels has trees of another kind: docs/decisions/006-two-trees.md.)
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "merganser/nearest/metric.hpp"
@@ -143,16 +145,20 @@ class PointTree {
   struct Range {
     std::uint32_t begin;
     std::uint32_t end;
-    std::uint32_t parent;  ///< node of which it becomes a child
-    bool second;           ///< it becomes the second child
+    std::uint32_t parent;     ///< node of which it becomes a child
+    bool second;              ///< it becomes the second child
+    std::uint32_t divisions;  ///< divisions of points at once that it is a part of
+    std::uint32_t divided;    ///< its node in the last of these; 0: it has been split off since
   };
   /// Takes memory for a tree of so many points.
   void reserve(std::size_t points);
+  using Children = std::pair<Range, Range>;
+  class Divisions;
   /// Builds the part of the tree over a range of the input, after the nodes that there are.
-  void build(std::vector<IdentifiedPoint<D>>& items, const Range& top, int threads);
-  /// Appends the node of a range of the input, and partitions the range for its children. @return the number of points of the first
-  /// child; 0: the node is a leaf
-  std::uint32_t add_node(std::vector<IdentifiedPoint<D>>& items, const Range& range);
+  void build(std::vector<IdentifiedPoint<D>>& items, const Range& top, Divisions& divisions, int threads);
+  /// Appends the node of a range of the input, and partitions the range for its children. @return their ranges; nothing: the node is a
+  /// leaf
+  std::optional<Children> add_node(std::vector<IdentifiedPoint<D>>& items, Range range, Divisions& divisions);
   /// Appends another part of the tree as the second child of node `parent`.
   void append(const PointTree& other, std::uint32_t parent);
   /// Makes a node a leaf of the tree with the points of a range of the input.

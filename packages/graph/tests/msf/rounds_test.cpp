@@ -351,6 +351,13 @@ TEST_P(RemoteTest, boxes_bound_distances_to_each_rank_and_say_when_they_are_abov
             of_all = std::min(of_all, bound);
           }
           ASSERT_EQ(boxes.distance2(from), of_all);
+          for (const Bounds<3>& box : {from, tree.bounds()})
+            for (const double most :
+                 {0.0, 0.01, kInfinity}) {  // no boxes, few, and with several ranks too many to collect
+              boxes.gather_near(box, most);
+              const double within = boxes.bound_within(tree.at(v));
+              ASSERT_TRUE(of_all <= most ? within == of_all : within > most && within <= of_all);
+            }
         }
       }
   });
@@ -395,6 +402,9 @@ TEST_P(RemoteTest, boxes_of_one_component_are_ignored_by_that_component_once_the
     ASSERT_EQ(boxes.distance2(corner), unmarked);
     ASSERT_EQ(boxes.distance2(corner, 1), unmarked) << "the boxes nearest to the corner are of component 0";
     const double others = boxes.distance2(corner, 0);
+    boxes.gather_near(corner, 0.25);
+    for (const Place<3>& at : {Place<3>{0.5, 0, 0.5}, Place<3>{0.9, 0, 0.1}})
+      ASSERT_EQ(std::min(boxes.bound_within(at, 0), 0.25), std::min(boxes.distance2(Bounds<3>{at, at}, 0), 0.25));
     double least = kInfinity;
     for (int r = 0; r < t.size(); ++r)
       for (const auto i : slab(swarm, r, t.size(), false))

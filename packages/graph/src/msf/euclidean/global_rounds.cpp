@@ -121,19 +121,25 @@ class GlobalRounds {
       const auto& node = state_.tree.nodes()[leaf];
       const std::uint32_t common = state_.node_component[leaf];
       if (common != kNone && least_[leaf] > most(common)) continue;
+      double reach = -1;
       for (std::uint32_t v = node.begin; v < node.end; ++v)
-        if (must_query(v)) out.push_back(v);
+        if (may_query(v)) reach = std::max(reach, most(state_.component[v]));
+      if (reach >= 0) others_.gather_near(node.box, reach);
+      for (std::uint32_t v = node.begin; reach >= 0 && v < node.end; ++v)
+        if (may_query(v) && must_query(v)) out.push_back(v);
       least_[leaf] = *std::min_element(bound_.begin() + node.begin, bound_.begin() + node.end);
     }
     return out;
   }
+  /// Returns whether the bound of point v of this rank leaves room for an edge to another rank that can be chosen, and none is known.
+  [[nodiscard]] bool may_query(std::uint32_t v) const {
+    return bound_[v] <= most(state_.component[v]) && !has_outside(v);
+  }
   /// Returns whether other ranks must be queried for the nearest point to point v of this rank; raises the bound of v by the boxes
-  /// of other ranks. Local.
+  /// of other ranks, which must have been gathered for the leaf of v. Local.
   [[nodiscard]] bool must_query(std::uint32_t v) {
     const std::uint32_t c = state_.component[v];
-    if (bound_[v] > most(c) || has_outside(v)) return false;
-    const Place<D> at = state_.tree.at(v);
-    bound_[v] = std::max(bound_[v], others_.distance2(Bounds<D>{at, at}, c));
+    bound_[v] = std::max(bound_[v], others_.bound_within(state_.tree.at(v), c));
     return bound_[v] <= most(c) && bound_[v] < kInfinity;
   }
 
@@ -171,7 +177,9 @@ class GlobalRounds {
       const Key most = limit(state_.component[v]);
       const NearestQuestion<D> question{at, state_.core_or_zero(v), most, state_.tree.id(v), state_.component[v], v};
       for (std::size_t r = 0; r < to.size(); ++r) {
-        if (others_.distance2(Bounds<D>{at, at}, r, most.d2, question.component) > most.d2) continue;
+        // Of two ranks the other one is within the limit, as must_query() has found.
+        if (r == static_cast<std::size_t>(transport_.rank())) continue;
+        if (to.size() > 2 && others_.distance2(Bounds<D>{at, at}, r, most.d2, question.component) > most.d2) continue;
         to[r].push_back(question);
         ++asked;
       }

@@ -92,21 +92,68 @@ double RemoteBoxes<D>::distance2(const Bounds<D>& from, std::uint32_t component)
   return least;
 }
 
+template <std::size_t D>
+void RemoteBoxes<D>::gather_near(const Bounds<D>& from, double most) const {
+  // A descent of the boxes costs as much as some 30 distances.
+  constexpr std::size_t kMany = 24;
+  near_.clear();
+  reach_ = most;
+  for (std::size_t r = 0; r < boxes_.size(); ++r) {
+    if (boxes_[r].empty()) continue;
+    visit_leaves(
+        boxes_[r], 0, todo_, [&](const Bounds<D>& box) { return metric_.distance2(from, box); },
+        [&](double d2) { return d2 <= reach_; }, [](std::uint32_t) { return true; },
+        [&](std::uint32_t node, double) {
+          near_.push_back({r, node});
+          if (near_.size() > kMany) reach_ = -1;
+        });
+  }
+}
+
+template <std::size_t D>
+double RemoteBoxes<D>::bound_within(const Place<D>& at, std::uint32_t component) const {
+  if (reach_ < 0) return distance2(Bounds<D>{at, at}, component);
+  double least = std::nextafter(reach_, kInfinity);
+  for (const NearBox& near : near_)
+    if (component_[near.rank][near.node] != component)
+      least = std::min(least, metric_.distance2(at, boxes_[near.rank][near.node].box));
+  return least;
+}
+
+template <std::size_t D>
+void RemoteBoxes<D>::set_bounds(const BoruvkaState<D>& state, const std::vector<double>& greatest, std::uint32_t node,
+                                std::vector<double>& out) const {
+  // Multiples of the squared distance to the first neighbour: a component with a longer edge is seldom small compared to a node.
+  constexpr double kList = 4;
+  constexpr double kFar = 16;
+  const auto& place = state.tree.nodes()[node];
+  const double common = distance2(place.box);
+  const bool far = common > kFar * greatest[node];
+  if (!far && place.right != 0) {
+    set_bounds(state, greatest, node + 1, out);
+    set_bounds(state, greatest, place.right, out);
+    return;
+  }
+  // One bound serves for all points; a point needs one of its own only if that bound could matter.
+  const bool near = common <= kList * greatest[node];
+  if (near) gather_near(place.box, kFar * greatest[node]);
+  for (std::uint32_t v = place.begin; v < place.end; ++v) {
+    const bool alone = near && common <= kList * state.bound[v];
+    out[v] = std::max(alone ? bound_within(state.tree.at(v)) : common, state.core_or_zero(v));
+  }
+}
+
 // Bounds that certify edges of the local rounds: no point of another rank is nearer.
 template <std::size_t D>
 std::vector<double> RemoteBoxes<D>::bounds(const BoruvkaState<D>& state) const {
-  constexpr double kList = 4;  // of the distance squared to the first neighbour: longer ones are seldom needed
   std::vector<double> out(state.tree.size(), kInfinity);
-  for (const auto leaf : state.tree.leaves()) {
-    const auto& node = state.tree.nodes()[leaf];
-    // One query for the box of a leaf bounds all its points; a point needs one of its own only if that bound could matter.
-    const double common = distance2(node.box);
-    for (std::uint32_t v = node.begin; v < node.end; ++v) {
-      const Place<D> at = state.tree.at(v);
-      const bool near = common <= kList * state.bound[v];
-      out[v] = std::max(near ? distance2(Bounds<D>{at, at}) : common, state.core_or_zero(v));
-    }
-  }
+  const auto& nodes = state.tree.nodes();
+  std::vector<double> greatest(nodes.size());
+  for (std::size_t i = nodes.size(); i-- > 0;)
+    greatest[i] = nodes[i].right != 0
+                      ? std::max(greatest[i + 1], greatest[nodes[i].right])
+                      : *std::max_element(state.bound.begin() + nodes[i].begin, state.bound.begin() + nodes[i].end);
+  if (!nodes.empty()) set_bounds(state, greatest, 0, out);
   return out;
 }
 

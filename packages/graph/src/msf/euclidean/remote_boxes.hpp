@@ -29,8 +29,13 @@ class RemoteBoxes {
   /// Returns a lower bound of the squared distance from a box to the points of all other ranks; boxes whose points are all of
   /// `component` are ignored. Local.
   [[nodiscard]] double distance2(const Bounds<D>& from, std::uint32_t component = kNone) const;
+  /// Prepares bound_within(): collects the boxes of other ranks within the squared distance `most` of a box. Local.
+  void gather_near(const Bounds<D>& from, double most) const;
+  /// Returns a lower bound of the squared distance from a place in the box of the last gather_near() to the points of all other ranks;
+  /// any number above its `most` if it is above. Boxes whose points are all of `component` are ignored. Local.
+  [[nodiscard]] double bound_within(const Place<D>& at, std::uint32_t component = kNone) const;
   /// Returns for every point of this rank a lower bound of the squared distance to points of other ranks: that of the point itself
-  /// where it may be small compared to its neighbour list, else that of its leaf's box. Local.
+  /// where it may be small compared to its neighbour list, else that of the box of a node that it is in. Local.
   [[nodiscard]] std::vector<double> bounds(const BoruvkaState<D>& state) const;
   /// Returns the number of ranks, this one included.
   [[nodiscard]] std::size_t ranks() const { return boxes_.size(); }
@@ -42,6 +47,15 @@ class RemoteBoxes {
     std::uint32_t right;  ///< position of the second child among the nodes sent; 0: no children are sent
     std::uint32_t node;   ///< number of the node in its rank's tree
   };
+  /// Box of another rank, by its position in boxes_.
+  struct NearBox {
+    std::size_t rank;
+    std::uint32_t node;
+  };
+  /// Sets the bounds of the points of a node of this rank's tree, and of those below it (bounds()).
+  /// @param greatest  by node: greatest bound in the state of a point below it
+  void set_bounds(const BoruvkaState<D>& state, const std::vector<double>& greatest, std::uint32_t node,
+                  std::vector<double>& out) const;
   static std::vector<std::uint8_t> choose_opened(const PointTree<D>& tree);
   static void copy_nodes(const PointTree<D>& tree, const std::vector<std::uint8_t>& opened, std::uint32_t node,
                          std::vector<Node>& to);
@@ -52,6 +66,8 @@ class RemoteBoxes {
   std::vector<std::vector<std::uint32_t>> component_;  ///< by rank and box: component of all its points, or several
   comm::Received<Node> boxes_;                         ///< by rank: upper boxes of its tree; of this rank none
   mutable std::vector<Visit> todo_;                    ///< stack of traversals
+  mutable std::vector<NearBox> near_;                  ///< boxes that gather_near() has collected
+  mutable double reach_ = 0;  ///< its `most`; negative: there are too many boxes, near_ lacks some
 };
 
 /// Sends this rank's queries about points to other ranks, where answer(query, replies) appends to the replies of the sender.
