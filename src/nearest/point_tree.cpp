@@ -232,8 +232,7 @@ PointTree<D>::PointTree(std::vector<IdentifiedPoint<D>>& items, const Metric<D>&
     : metric_(metric), leaf_(leaf), fold_(fold) {
   reserve(items.size());
   Divisions divisions;
-  if (!items.empty())
-    build(items, {0, static_cast<std::uint32_t>(items.size()), 0, false, 0, 0}, divisions, threads);
+  if (!items.empty()) build(items, {0, static_cast<std::uint32_t>(items.size()), 0, false, 0, 0}, divisions, threads);
   finish();
 }
 
