@@ -116,6 +116,20 @@ TEST_P(SegmentTest, equal_puts_to_one_word_are_fine) {
   });
 }
 
+TEST_P(SegmentTest, more_words_in_a_phase_than_have_copies_at_a_time) {
+  constexpr std::size_t kWords = 10000;  // of 4,096 the model rma keeps copies until they are at their targets
+  on_ranks(GetParam(), [](Transport& t) {
+    auto segment = t.segment<std::uint32_t>(ring(t), kWords);
+    const int next = (t.rank() + 1) % t.size();
+    const int last = (t.rank() + t.size() - 1) % t.size();
+    for (std::size_t i = 0; i < kWords; ++i)
+      segment.put(next, i, static_cast<std::uint32_t>(i + 20000 * static_cast<std::size_t>(t.rank())));
+    segment.sync();
+    for (std::size_t i = 0; i < kWords; ++i)
+      ASSERT_EQ(segment.local()[i], i + 20000 * static_cast<std::size_t>(last)) << i;
+  });
+}
+
 TEST_P(SegmentTest, a_phase_on_one_way_arcs_does_not_run_ahead) {
   on_ranks(GetParam(), [](Transport& t) {
     auto segment = t.segment<std::uint32_t>(ring(t), 1);
