@@ -90,7 +90,8 @@ function(merganser_launched_test name ranks)
   if(arg_ENVIRONMENT MATCHES "MERGANSER_TEST_MODELS=")
     set(models "")
   endif()
-  # `./x test` runs two tests for each core. Ranks that wait yield their core, to another test for as long as that computes.
+  # `./x test` runs two tests for each core, so this leaves a core to each rank, as far as there are so many: a rank that yields while
+  # it waits would lose its core to another test for milliseconds.
   math(EXPR processors "2 * ${ranks}")
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${processors}
     ENVIRONMENT "${MERGANSER_LAUNCHER_ENVIRONMENT};${models};${arg_ENVIRONMENT}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from . import _core
-from ._arrays import whole
+from ._arrays import flag, whole
 from ._errors import WrongTypeError
 from ._team import open_team
 
@@ -77,7 +77,7 @@ class Announcements:
         """
         if not isinstance(message, (bytes, bytearray, memoryview)):
             raise WrongTypeError(f"message: a {type(message).__name__}; allowed: bytes")
-        return self._core.announce(bytes(message), whole(topic, "topic", 0, 0xFEFF), bool(immediate))
+        return self._core.announce(bytes(message), whole(topic, "topic", 0, 0xFEFF), flag(immediate, "immediate"))
 
     def step(self) -> list[Announcement]:
         """Forwards all announcements by one hop and returns those that are delivered on this rank. Called by every rank."""

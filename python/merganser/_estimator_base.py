@@ -88,8 +88,10 @@ class Estimator(Manners):
         """Returns check(X), the validated rows of this rank. Collective with comm: an error of one rank is raised on all, and data
         frames of all ranks must have the same columns."""
         comm = getattr(self, "_fitted_comm", getattr(self, "comm", None))
-        if comm is None or not hasattr(comm, "allgather"):
+        if comm is None:
             return check(X)
+        if not hasattr(comm, "allgather"):
+            raise WrongTypeError(f"comm: a {type(comm).__name__}; allowed: a communicator of mpi4py")
         array = error = names = None
         try:
             array, names = check(X), _feature_names(X)
@@ -214,7 +216,9 @@ def num_threads(n_jobs: int | None) -> int:
 
     if n_jobs is None:
         return 1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
-        raise UsageError(f"n_jobs: {n_jobs!r}; allowed: None, 1 and more, or -1 for all processors")
+    whole_number = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool)
+    if not whole_number or n_jobs == 0:
+        error = UsageError if whole_number else WrongTypeError
+        raise error(f"n_jobs: {n_jobs!r}; allowed: None, 1 and more, or -1 for all processors")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))

@@ -48,7 +48,7 @@ class HDBSCAN(ClusterScores, TreeEstimator):
     algorithm, leaf_size
         Accepted as by scikit-learn, without effect: there is one search. As there, search trees take no metric but theirs.
     n_jobs
-        Threads in the searches for neighbours and for least edges; None is 1, -1 all processors.
+        Threads in the construction of trees, in searches and in the order of equal edges; None is 1, -1 all processors.
     cluster_selection_method
         "eom": excess of mass, the clusters of greatest total stability; "leaf": those that do not split.
     allow_single_cluster
@@ -253,7 +253,7 @@ class SingleLinkage(TreeEstimator):
         Metric with its parameters, as of HDBSCAN. precomputed: X are the distances, (n, n), dense, or sparse, where pairs that are
         not stored are not connected.
     n_jobs
-        Threads in the searches for neighbours and for least edges; None is 1, -1 all processors.
+        Threads in the construction of trees, in searches and in the order of equal edges; None is 1, -1 all processors.
     comm
         Communicator of mpi4py: X is this rank's share, and fit() is collective.
     ranks, model

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arrays import whole
+from ._arrays import flag, whole
 from ._errors import WrongTypeError
 from ._team import open_team
 from ._trees import _edge_arrays
@@ -93,7 +93,7 @@ def read_graph(path: Any, *, format: str = "", weights: str = "", seed: int = 1,
     """
     _check_strings(format=format, weights=weights)
     graph, record = _core.read_graph(open_team(comm, 1, model), os.fspath(path), format, weights,
-                                     whole(seed, "seed", 0, 2**63 - 1), bool(names))
+                                     whole(seed, "seed", 0, 2**63 - 1), flag(names, "names"))
     return Graph(*graph), record
 
 

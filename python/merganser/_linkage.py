@@ -71,7 +71,7 @@ def cut(linkage: Any, height: float | None = None, count: int | None = None, *, 
     z = np.zeros((0, 4)) if z.size == 0 else rows(z, "linkage")
     if height is not None:
         return _core.cut_by_height(z, number(height, "height"))
-    return _core.cut_by_count(z, whole(count, "count", 1), bool(apart))
+    return _core.cut_by_count(z, whole(count, "count", 1), flag(apart, "apart"))
 
 
 class Hdbscan(NamedTuple):

@@ -18,8 +18,11 @@ from ._trees import Forest, checked_alpha, euclidean_tree, minimum_spanning_fore
 INFINITE, MISSING = -2, -3
 """Labels of rows with infinite numbers and of rows with missing ones, as scikit-learn's HDBSCAN has them."""
 
-_LEAST_SIZE = 1e-120
-"""Least greatest number of points that are searched: what the library takes as 0 (below 1e-140) is less than rounding beside it."""
+_ZERO_BELOW = 1e-140
+"""Magnitude below which the library takes a coordinate as 0."""
+
+_LEAST_EXTENT = 1e-120
+"""Least extent of points beside which a coordinate that is taken as 0 is less than rounding."""
 
 
 class FitParameters(NamedTuple):
@@ -69,8 +72,8 @@ class TreeEstimator(Estimator):
         self._rows = array
         if self.comm is None:
             if self._finite is not None and len(array) < max(least, min_samples):
-                raise InputError(f"X: {len(array)} of {len(self._finite)} rows with finite numbers alone; allowed: min_samples of them, "
-                                 f"{max(least, min_samples)}, and more")
+                raise InputError(f"X: {len(array)} of {len(self._finite)} rows have finite numbers in all columns; allowed: from "
+                                 f"{max(least, min_samples)}" + (", min_samples" if min_samples > least else ""))
             self._check_alone(array, least)
             if min_samples > array.shape[0]:
                 raise InputError(f"min_samples: {min_samples}; allowed: at most the {array.shape[0]} points "
@@ -80,23 +83,29 @@ class TreeEstimator(Estimator):
             return self._tree_by_pairs(array, metric, min_samples)
         self._searched = metric.search
         self._points = self._transformed(metric, array)
-        self._check_size(metric)
+        self._check_lost(metric)
         if getattr(self, "ties", None) == "sequential":
             return tree_with_cores(self._points, min_samples, self._search(), self._alpha())
         return euclidean_tree(self._points, min_samples=min_samples, alpha=self._alpha(), **self._search())
 
-    def _check_size(self, metric: Metric) -> None:
-        """Raises InputError on all ranks where the points that are searched are so near to 0 that numbers the library takes as 0 are
-        more than rounding. Collective with comm."""
+    def _check_lost(self, metric: Metric) -> None:
+        """Raises InputError on all ranks if the points that are searched have coordinates that the library takes as 0 and that matter:
+        beside the extent of all points, or because unequal points of a rank become equal. Collective with comm."""
         if metric.search not in ("euclidean", "manhattan", "chebyshev"):
             return
         points = self._points
-        largest = max(points.max(initial=0), -points.min(initial=0))
+        tiny = (points != 0) & (points < _ZERO_BELOW) & (points > -_ZERO_BELOW)
+        here = bool(tiny.any())
+        equal = here and len(np.unique(np.where(tiny, 0, points), axis=0)) < len(np.unique(points, axis=0))
+        told = [(here, equal, points.min(axis=0, initial=np.inf), points.max(axis=0, initial=-np.inf))]
         if self.comm is not None:
-            largest = max(self.comm.allgather(largest))
-        if 0 < largest < _LEAST_SIZE:
-            raise InputError(f"X: numbers up to {largest}, as they are compared; allowed: up to {_LEAST_SIZE} and more, multiplied by a "
-                             "power of two, since those below 1e-140 count as 0")
+            told = self.comm.allgather(told[0])
+        extent = np.max(np.max([high for *_, high in told], axis=0) - np.min([low for _, _, low, _ in told], axis=0), initial=0)
+        if any(tinies for tinies, *_ in told) and (any(equals for _, equals, *_ in told) or 0 < extent < _LEAST_EXTENT):
+            weights = " or the weights of the metric" if metric.scale is not None else ""
+            raise InputError(f"X: numbers below {_ZERO_BELOW} in magnitude, as they are compared, which count as 0 but tell points apart; "
+                             f"allowed: 0, or from {_ZERO_BELOW}: multiply X, with all epsilons and thresholds,{weights} by one power of "
+                             "two, or set them to 0")
 
     def _copy_borrowed_rows(self) -> None:
         """Copies the fitted rows if they are in memory of the caller: at the end of a fit, which takes most memory before. Local."""

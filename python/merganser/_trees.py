@@ -6,7 +6,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _core
-from ._arrays import to_array, number, parse_box, line, rows, whole
+from ._arrays import flag, to_array, number, parse_box, line, rows, whole
 from ._errors import InputError, UsageError, WrongTypeError
 from ._forecast import PairsForecast, search_limits
 from ._team import open_team
@@ -50,7 +50,7 @@ def euclidean_tree(points: Any, *, min_samples: int = 1, box: Any = None, period
     ranks
         Number of ranks that are threads of this process, without `comm`.
     threads
-        Number of threads of each rank in the searches for neighbours and for least edges.
+        Number of threads of each rank in the construction of the tree of boxes and in searches.
     model
         Communication model; "auto" measures the models.
     most_distances
@@ -195,7 +195,7 @@ def minimum_spanning_forest(graph: Any, *, maximum: bool = False, comm: Any = No
         For weights that are NaN and ends of edges that are no vertices.
     """
     n, u, v, w = _edge_arrays(graph)
-    return _core.spanning_forest(open_team(comm, ranks, model), n, u, v, w, bool(maximum),
+    return _core.spanning_forest(open_team(comm, ranks, model), n, u, v, w, flag(maximum, "maximum"),
                                  whole(threads, "threads", 1, 1024))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import number, rows, to_array
+from ._arrays import flag, number, rows, to_array
 from ._errors import InputError, UsageError
 from ._estimator_base import num_threads
 from ._metrics import parse_metric
@@ -71,6 +71,6 @@ def validity_index(X: Any, labels: Any, metric: Any = "euclidean", d: float | No
         distances = how.search is None
         name = (how.search or name).replace("_", "-")
         given = np.ascontiguousarray(how.distances(given, given) if distances else how.transform(given))
-    index, scores = _core.validity_index(given, names.astype(np.int64), name, distances, dimension, bool(mst_raw_dist),
+    index, scores = _core.validity_index(given, names.astype(np.int64), name, distances, dimension, flag(mst_raw_dist, "mst_raw_dist"),
                                          num_threads(n_jobs))
     return (index, scores) if per_cluster_scores else index

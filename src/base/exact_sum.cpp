@@ -94,6 +94,10 @@ void ExactSum::add(std::span<const double> numbers) {
   constexpr std::size_t kAtOnce = 512;  // mantissas of 53 bits whose sum fits into 63
   constexpr std::size_t kFew = 64;      // for fewer the search for exponents does not pay
   constexpr int kInfinite = 0x7ff;
+  if (numbers.size() < kFew) {
+    for (const double x : numbers) add(x);
+    return;
+  }
   std::int64_t sums[kInfinite + 1] = {};  // of the mantissas, by exponent; all 0 between lots
   while (numbers.size() >= kFew) {
     const auto lot = numbers.first(std::min(numbers.size(), kAtOnce));

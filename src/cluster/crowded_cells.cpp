@@ -144,6 +144,8 @@ void CrowdedCells::gather_crowded(const Units& units, std::int64_t above) {
     n += static_cast<std::size_t>((cell != kNone) & (counts_[static_cast<std::size_t>(std::max(cell, 0))] > above));
   }
   in_crowded_.resize(n);
+  counted_.clear();
+  if (n == 0) return;
   starts_.assign(counts_.size() + 1, 0);
   for (const std::uint32_t i : in_crowded_) ++starts_[static_cast<std::size_t>(tallied_[i].cell) + 1];
   for (std::size_t cell = 0; cell < counts_.size(); ++cell) starts_[cell + 1] += starts_[cell];

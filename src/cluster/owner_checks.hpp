@@ -12,8 +12,8 @@ namespace merganser::cluster {
 /// Checks that the volume of parcel i of this rank is within the bounds of limits.hpp. Local. @throws InputError naming the
 /// parcel
 void check_volume(const Parcels& parcels, std::size_t i);
-/// Checks before a merge step, with the decorator `checked`, that this rank owns the positions of its parcels and that their
-/// volumes are within bounds. Local. @throws InputError naming the first parcel that is not
+/// Checks before a merge step (of the default policy with the decorator `checked` alone) that this rank owns the positions of its
+/// parcels and that their volumes are within bounds. Local. @throws InputError naming the first parcel that is not
 void check_parcels(const Parcels& parcels, const Decomposition& decomposition, int rank);
 /// Checks before StarFinder's search, with the decorator `checked`, that this rank's points lie in its block, up to rounding.
 /// Local. @throws InputError naming the first point outside

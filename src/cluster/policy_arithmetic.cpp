@@ -146,9 +146,8 @@ void PolicyColumns::check_rows(const double* rows, std::size_t width, std::size_
   constexpr double kMaxInteger = 0x1p53;
   bool fit = integers.empty();
   const auto require = [&](std::size_t column, const auto& is_fit) {
-    const double* const first = rows + column;
     bool all = true;
-    for (std::size_t i = 0; i < count; ++i) all = all & is_fit(first[i * width]);
+    for (std::size_t i = 0; i < count; ++i) all = all & is_fit(rows[i * width + column]);
     fit = fit && all;
   };
   for (std::size_t k = 0; k < phase.size() && fit; ++k)

@@ -96,6 +96,7 @@ void PolicySearch::check_merged(const Units& units) const {
 /// Stores the units of a round in cell lists if these find the partners that the tree would, in less time: a tree that is there has
 /// little to update, and one that is built after some rounds in which few units looked serves those that follow. @return true if they do
 bool PolicySearch::build_cells(const Units& units, const std::vector<std::uint8_t>& looks) {
+  if (steps_of_trees_ > 0) cells_.clear();
   if (built_ || steps_of_trees_ > 0 || !UnitCells::suit(filter_, single_)) return false;
   const auto idle = static_cast<std::size_t>(std::count(looks.begin(), looks.end(), 0));
   const std::size_t looking = looks.size() - idle + queries_;
@@ -133,7 +134,7 @@ void PolicySearch::search_local(const Units& units, const std::vector<std::uint8
 void PolicySearch::search_cells(const Units& units) {
   const std::vector<std::uint32_t> given_up = cells_.find_all(lookers_, found_);
   if (given_up.empty()) return;
-  if (given_up.size() > lookers_.size() / kFew) steps_of_trees_ = kStepsBetweenTries;
+  if (given_up.size() > kFew + lookers_.size() / kFew) steps_of_trees_ = kStepsBetweenTries;
   build_tree(units);
   std::vector<std::uint32_t> rest;
   for (const std::uint32_t k : given_up) rest.push_back(lookers_[k]);

@@ -48,6 +48,11 @@ class UnitCells {
   /// of a looker, or with more columns in the metric.
   /// @throws InputError as nearest::CellList::bin()
   [[nodiscard]] bool is_crowded();
+  /// Gives back the memory of the lists.
+  void clear() {
+    lists_.clear();
+    used_ = 0;
+  }
   /// Returns the number of units for which the lists keep memory.
   [[nodiscard]] std::size_t capacity() const;
 

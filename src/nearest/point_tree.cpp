@@ -232,7 +232,8 @@ PointTree<D>::PointTree(std::vector<IdentifiedPoint<D>>& items, const Metric<D>&
     : metric_(metric), leaf_(leaf), fold_(fold) {
   reserve(items.size());
   Divisions divisions;
-  if (!items.empty()) build(items, {0, static_cast<std::uint32_t>(items.size()), 0, false, 0, 0}, divisions, threads);
+  if (!items.empty())
+    build(items, {0, static_cast<std::uint32_t>(items.size()), 0, false, 0, 0, 0}, divisions, threads);
   finish();
 }
 
@@ -262,7 +263,8 @@ void PointTree<D>::build(std::vector<IdentifiedPoint<D>>& items, const Range& to
         build(items, children->first, divisions, threads - threads / 2);
       } else {
         second.reserve(right.end - right.begin);
-        second.build(items, {right.begin, right.end, 0, false, right.divisions, right.divided}, shared, threads / 2);
+        second.build(items, {right.begin, right.end, 0, false, right.divisions, right.divided, right.undivided}, shared,
+                     threads / 2);
       }
     });
     append(second, node);
@@ -288,18 +290,22 @@ std::optional<typename PointTree<D>::Children> PointTree<D>::add_node(std::vecto
   const std::uint32_t count = range.end - range.begin;
   const auto children = [&](std::uint32_t below, std::uint32_t divided) {
     const std::uint32_t second = divided == 0 ? 0 : divided + 1;
-    return Children{{range.begin, range.begin + below, node, false, range.divisions, divided},
-                    {range.begin + below, range.end, node, true, range.divisions, second}};
+    return Children{{range.begin, range.begin + below, node, false, range.divisions, divided, range.undivided},
+                    {range.begin + below, range.end, node, true, range.divisions, second, range.undivided}};
   };
   nodes_.push_back({divisions.box(range.divisions, range.divided, first, count), 0, 0, 0, range.parent});
   if (range.second) nodes_[range.parent].right = node;
-  if (const std::uint32_t divided = divisions.divide(range.divisions, range.divided, first, count, leaf_))
-    return children(divisions.size(range.divisions, 2 * divided), 2 * divided);
   const Bounds<D>& box = nodes_[node].box;
   const std::size_t axis = box.widest();
+  const bool one_place = box.extent(axis) == 0;
+  // Points with few coordinates that could not be divided hardly can before they are far fewer.
+  if (range.divided != 0 || (!one_place && (range.undivided == 0 || count <= range.undivided / 8))) {
+    if (const std::uint32_t divided = divisions.divide(range.divisions, range.divided, first, count, leaf_))
+      return children(divisions.size(range.divisions, 2 * divided), 2 * divided);
+    range.undivided = count;
+  }
   // A range ends as a leaf if it is small and has no wide gap, or if it is one place whose points are folded. A place of too
   // many points to be a leaf, but too few to be folded, is halved by number.
-  const bool one_place = box.extent(axis) == 0;
   double cut = box.lower[axis];
   if (count <= leaf_ && count >= kGap) cut = find_gap(first, count, box, axis);
   if ((count <= leaf_ && cut == box.lower[axis]) || (one_place && count >= fold_)) {

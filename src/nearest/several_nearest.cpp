@@ -65,7 +65,7 @@ class SeveralNearest::Sink final : public SeveralSink {
     const Site& s = search_.cells_.sorted_[vertex];
     const double* const more = search_.more_.values + vertex * search_.more_.count;
     // Where many are left, positions tell little about the nearest, and it would give up often.
-    const bool few = search_.more_.count == 0 || ++searched_ <= kFew + taken_ / kShare;
+    const bool few = search_.more_.count == 0 || ++left_ <= kFew + taken_ / kShare;
     if (!few || !search_.find({{s.x, s.y, s.z}, vertex}, Best(), best_, {most2_, more})) {
       given_up.push_back(vertex);
       gives_up = given_up.size() > kMany + taken_;
@@ -91,8 +91,8 @@ class SeveralNearest::Sink final : public SeveralSink {
   SeveralNearest& search_;
   const Take& take_;
   double most2_;
-  std::size_t taken_ = 0;     // small parcels whose nearest several_search() has found
-  std::size_t searched_ = 0;  // others
+  std::size_t taken_ = 0;  // small parcels whose nearest several_search() has found
+  std::size_t left_ = 0;   // others
   std::vector<Best> best_;
   std::vector<Near> near_;
 };

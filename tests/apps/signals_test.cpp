@@ -44,9 +44,9 @@ int count_working_ranks(pid_t run) {
   using merganser::app::RankReport;
   int n = 0;
   std::error_code gone;
-  for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(run) + "/fd", gone)) {
-    if (!fs::read_symlink(entry, gone).string().starts_with("/memfd:merganser-job-")) continue;
-    std::ifstream in(entry.path(), std::ios::binary);
+  for (fs::directory_iterator at("/proc/" + std::to_string(run) + "/fd", gone), end; at != end; at.increment(gone)) {
+    if (!fs::read_symlink(*at, gone).string().starts_with("/memfd:merganser-job-")) continue;
+    std::ifstream in(at->path(), std::ios::binary);
     for (RankReport report{}; in.read(reinterpret_cast<char*>(&report), sizeof report);)
       n += report.kind == RankReport::Kind::working ? 1 : 0;
   }

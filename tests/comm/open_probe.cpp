@@ -15,7 +15,6 @@
 #include "merganser/comm/mpi.hpp"
 #include "merganser/comm/open.hpp"
 #include "merganser/comm/plugins.hpp"
-#include "src/comm/backends/mpi/library.hpp"
 #include "tests/comm/graphs.hpp"
 
 namespace {
@@ -205,21 +204,10 @@ void require_refusal(MPI_Comm comm, const comm::OpenOptions& options, const std:
   require(text.find(part) != std::string::npos, "\"" + text + "\" does not say \"" + part + "\"");
 }
 
-/// The error handler of MPI_COMM_WORLD.
-MPI_Errhandler world_errhandler() {
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
-  return handler;
-}
-
 void refusals(const Names&) {
-  const MPI_Errhandler before = world_errhandler();
   require_refusal(MPI_COMM_NULL, {}, "MPI_COMM_NULL or no communicator");
   const std::string text = refusal([] { (void)comm::open(123456); });
   require(text.find("handle 123456 is MPI_COMM_NULL or no communicator") != std::string::npos, text);
-  require(world_errhandler() == before, "errors of the caller's MPI calls are handled as before");
-  const std::string failed = refusal([] { comm::detail::throw_mpi_error(MPI_ERR_COMM, "MPI_Barrier"); });
-  require(failed.find("MPI_Barrier: ") != std::string::npos && failed.find("ommunicator") != std::string::npos, failed);
   MPI_Comm part = MPI_COMM_NULL;
   MPI_Comm between = MPI_COMM_NULL;
   const int side = world_rank() == 0 ? 0 : 1;

@@ -293,8 +293,7 @@ def test_what_is_no_array_is_refused_by_its_type(kind, X, text):
 def test_rows_that_are_left_after_those_with_missing_numbers_are_counted_in_the_error():
     for finite in (0, 3):
         X = np.concatenate([np.full((20 - finite, 2), np.nan), BLOBS[:finite]])
-        with pytest.raises(merganser.InputError, match=f"^X: {finite} of 20 rows with finite numbers alone; allowed: min_samples of "
-                                                       "them, 5, and more"):
+        with pytest.raises(merganser.InputError, match=f"^X: {finite} of 20 rows have finite numbers in all columns; allowed: from 5"):
             HDBSCAN().fit(X)
     X = np.concatenate([np.full((20, 2), np.nan), BLOBS])
     assert (HDBSCAN().fit(X).labels_[20:] == HDBSCAN().fit(BLOBS).labels_).all()
@@ -304,12 +303,18 @@ def test_rows_that_are_left_after_those_with_missing_numbers_are_counted_in_the_
 @pytest.mark.parametrize("kind", [HDBSCAN, SingleLinkage])
 def test_points_too_near_to_zero_to_be_told_apart_are_refused_and_others_scale(kind, metric):
     plain = kind(metric=metric).fit(BLOBS)
-    assert (kind(metric=metric).fit(BLOBS * 2.0**-395).labels_ == plain.labels_).all()
-    for X in (BLOBS * 1e-125, BLOBS * -1e-160, BLOBS * 1e-300):
-        with pytest.raises(merganser.InputError, match="^X: numbers up to .*e-.*; allowed: up to 1e-120 and more, multiplied by a power"):
+    for factor in (2.0**-395, 2.0**-415):
+        assert (kind(metric=metric).fit(BLOBS * factor).labels_ == plain.labels_).all()
+    beside_one = np.column_stack([np.ones(len(BLOBS)), BLOBS * 1e-150])
+    far_from_one = np.r_[BLOBS * 1e-150, np.ones((1, BLOBS.shape[1]))]
+    for X in (BLOBS * -1e-160, BLOBS * 1e-300, beside_one, far_from_one):
+        with pytest.raises(merganser.InputError, match="^X: numbers below 1e-140 in magnitude, .*; allowed: 0, or from 1e-140: multiply X"):
             kind(metric=metric).fit(X)
-    assert set(kind(metric=metric).fit(np.zeros((20, 3))).labels_) <= {-1, 0, 1}  # points at one place are no fault
-    assert len(kind(metric="cosine").fit(BLOBS * 1e-160).labels_) == len(BLOBS)  # directions have no size
+    # What is lost is less than rounding, or nothing: points at one place, and directions, which have no magnitude.
+    assert (kind(metric=metric).fit(np.column_stack([BLOBS, BLOBS[:, 0] * 1e-200])).labels_ == plain.labels_).all()
+    zeros = kind(metric=metric).fit(np.zeros((20, 3))).labels_
+    assert (kind(metric=metric).fit(np.full((20, 3), 1e-150)).labels_ == zeros).all()
+    assert (kind(metric="cosine").fit(BLOBS * 1e-160).labels_ == kind(metric="cosine").fit(BLOBS).labels_).all()
 
 
 def test_thresholds_are_exclusive():

@@ -38,7 +38,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MODULES = {
     "comm": (["src/comm"], ["merganser_comm"], ["comm", "links", "announce"],
              ["test_comm", "test_comm_set_up_test", "test_links", "test_announce"]),
-    "cluster": (["src/cluster"], ["merganser_cluster"], ["cluster"], ["test_cluster"]),
+    "cluster": (["src/cluster"], ["merganser_cluster"], ["cluster"], ["test_cluster", "test_cluster_soak"]),
     "kernels": (["src/kernels"], ["merganser_kernels"], ["kernels"],
                 ["test_kernels", "test_kernels_exchange_calls_test", "test_kernels_pair_delays_test"]),
     "msf": (["packages/graph/src/msf"], ["merganser_msf"], ["msf", "mnd", "graph_capi"], ["test_msf", "test_mnd", "test_graph_capi"]),
@@ -152,8 +152,8 @@ def run(o, say):
             raise Failed(f"--only {sorted(wanted - numbers)[0]}; allowed: numbers that --list tells")
     elif o.resume:
         wanted -= set(old)
-    # A test of comm starts 400 threads, whose stacks of 8 MiB count as data.
-    resource.setrlimit(resource.RLIMIT_DATA, (4 << 30, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    # Tests start up to 512 threads, whose stacks of 8 MiB count as data.
+    resource.setrlimit(resource.RLIMIT_DATA, (8 << 30, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     say("Running the tests without a mutant")
     tests = cases.of_ctest(tree.build, labels) if programs else python_tests(o, tree)
     tests = cases.without_mutant(tests, sorted(numbers), o.longest, o.jobs, print)

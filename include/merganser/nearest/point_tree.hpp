@@ -149,6 +149,7 @@ class PointTree {
     bool second;              ///< it becomes the second child
     std::uint32_t divisions;  ///< divisions of points at once that it is a part of
     std::uint32_t divided;    ///< its node in the last of these; 0: it has been split off since
+    std::uint32_t undivided;  ///< points of the last range above that could not be divided; 0: there is none
   };
   /// Takes memory for a tree of so many points.
   void reserve(std::size_t points);

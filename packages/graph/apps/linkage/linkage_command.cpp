@@ -37,7 +37,7 @@ struct LinkageCommand {
   Method method = Method::single;  ///< --method
   int min_samples = 0;             ///< --min-samples, k of core distances; 0: not given
   double alpha = 1;                ///< --alpha, by which distances are divided
-  int threads = 1;                 ///< threads of each rank while the forest is found
+  int threads = 1;                 ///< threads of each rank while the tree is made and put in order
   std::int64_t most_distances = msf::EuclideanOptions().most_distances;  ///< limit of distances beyond 16 dimensions
   double height = 0;           ///< --height at which the dendrogram is cut; used if given
   std::uint64_t clusters = 0;  ///< --clusters, number of clusters of the cut; used if given
@@ -79,7 +79,7 @@ void describe(LinkageCommand& o, auto&& option) {
          UsedWith{"--clusters"});
   option("join", o.join, "of single: join the components of a graph at infinite height, for n - 1 merges in all",
          UsedWith{"--method single"}, NotWith{"--points"});
-  option("threads", o.threads, "threads of each rank while the forest is found", between(1, 1024));
+  option("threads", o.threads, "threads of each rank while the tree is made and put in order", between(1, 1024));
   option.section("HDBSCAN* (--method hdbscan)");
   describe(o.hdbscan, option);
   option.restrict({"min-cluster-size", "selection", "epsilon", "epsilon-max", "persistence", "allow-single-cluster",

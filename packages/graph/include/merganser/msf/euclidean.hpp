@@ -35,7 +35,7 @@ struct PairsForecast {
 
 /// Parameters of euclidean_forest() and core_distances(), for spanning trees of points; the same on every rank.
 struct EuclideanOptions {
-  int threads = 1;  ///< threads of each rank in the searches for neighbours and for least edges, 1 to 1024
+  int threads = 1;  ///< threads of each rank in the construction of the tree of boxes and in searches, 1 to 1024
   int leaf = 0;     ///< most points in a leaf of the tree of boxes, 4 to 64; 0: 24 to 3 dimensions, 48 to 6, 64 beyond
   int neighbours = 8;  ///< nearest neighbours that are precomputed of each point, 1 to 32
   /// Above 1: weights are mutual reachability distances, max(d(p, q), core(p), core(q)), where the core distance of a
