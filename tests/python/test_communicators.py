@@ -137,10 +137,10 @@ points = np.random.default_rng(9).random((40, 3))
 tree = lambda **more: refusal(lambda: merganser.euclidean_tree(points, **more))
 assert tree(comm=comm, ranks=2) == "UsageError: ranks: 2 beside comm; allowed: one of the two"
 assert tree(comm=MPI.COMM_NULL) == "UsageError: comm: MPI.COMM_NULL; allowed: a communicator"
-assert tree(comm=7) == "TypeError: comm: a int; allowed: a communicator of mpi4py"
-assert tree(comm=comm.Get_group()).startswith("TypeError: comm: a Group; allowed")
+assert tree(comm=7) == "WrongTypeError: comm: a int; allowed: a communicator of mpi4py"
+assert tree(comm=comm.Get_group()).startswith("WrongTypeError: comm: a Group; allowed")
 assert "pigeons" in tree(comm=comm, model="pigeons"), tree(comm=comm, model="pigeons")
-assert tree(comm=comm, model=3) == "TypeError: model: a int; allowed: a name"
+assert tree(comm=comm, model=3) == "WrongTypeError: model: a int; allowed: a name"
 stars = lambda **more: refusal(lambda: merganser.stars(points, np.ones(40, bool), **more))
 for given in ({"comm": comm}, {"box": (0, 1)}):
     assert stars(block=(0, 1), **given) == "UsageError: block: given without comm or box; allowed: with both"
