@@ -172,6 +172,28 @@ TEST_P(FriendsTest, a_chain_over_all_ranks_takes_few_rounds) {
   EXPECT_LE(compare(c, false), 7);
 }
 
+// A length in spacings grows when points are fewer, and with it the ranks that are near.
+TEST_P(FriendsTest, an_object_reaches_the_ranks_that_the_number_of_points_requires) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    const FriendsCase none = friends_case("", 7, 1);
+    const Decomposition d = decompositions(none.grid, t.size()).front();
+    const FriendsOptions options = friends_options(parse_policy("friends:0.7spacing"));
+    FriendsOfFriends kept(t, d, options);
+    std::mt19937 random(5);
+    std::uniform_real_distribution<double> u(0, 1);
+    for (const int n : {3000, 12, 400}) {
+      FriendsCase some = none;
+      for (int i = 0; i < n; ++i) some.add({u(random), u(random), u(random)});
+      Parcels mine = owned_parcels(t, some.parcels, d);
+      Parcels same = mine;
+      const FriendsReport got = kept.merge(mine);
+      const FriendsReport want = FriendsOfFriends(t, d, options).merge(same);
+      EXPECT_EQ(got.friends.ghosts, want.friends.ghosts) << n;
+      EXPECT_EQ(total_digest(t, mine).to_string(), total_digest(t, same).to_string()) << n;
+    }
+  });
+}
+
 TEST_P(FriendsTest, points_in_arrays_are_labelled_like_parcels) {
   const FriendsCase c = random_friends_case(22, 600);
   const std::map<std::int64_t, std::int64_t> want = groups_by_pairs(c);
