@@ -229,6 +229,18 @@ inline HWY_NOINLINE bool is_within(const Node& node, const std::uint16_t (&place
              reach * reach;
 }
 
+/// Returns squares of differences in fixed point, as the filter compares them.
+HWY_INLINE VU filtered_square(VS difference) {
+  const U u;
+#if HWY_TARGET == HWY_SCALAR
+  // Highway's multiplication of a single lane overflows for the least difference.
+  const std::int64_t d = hn::GetLane(difference);
+  return hn::Set(u, static_cast<std::uint16_t>((d * d + (1 << 14)) >> 15));
+#else
+  return hn::BitCast(u, hn::MulFixedPoint15(difference, difference));
+#endif
+}
+
 /// Returns the filtered squared distances from a place to a vector of candidates.
 HWY_INLINE VU filtered_distance2(VU px, VU py, VU pz, const std::uint16_t* x, const std::uint16_t* y,
                                  const std::uint16_t* z) {
@@ -237,9 +249,7 @@ HWY_INLINE VU filtered_distance2(VU px, VU py, VU pz, const std::uint16_t* x, co
   const VS dx = hn::BitCast(i, hn::Sub(px, hn::LoadU(u, x)));
   const VS dy = hn::BitCast(i, hn::Sub(py, hn::LoadU(u, y)));
   const VS dz = hn::BitCast(i, hn::Sub(pz, hn::LoadU(u, z)));
-  const VU xy =
-      hn::SaturatedAdd(hn::BitCast(u, hn::MulFixedPoint15(dx, dx)), hn::BitCast(u, hn::MulFixedPoint15(dy, dy)));
-  return hn::SaturatedAdd(xy, hn::BitCast(u, hn::MulFixedPoint15(dz, dz)));
+  return hn::SaturatedAdd(hn::SaturatedAdd(filtered_square(dx), filtered_square(dy)), filtered_square(dz));
 }
 
 /// Returns which of kStep squared distances are at most `limit`, the lowest bit first.
