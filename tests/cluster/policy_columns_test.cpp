@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
+#include <utility>
 
 #include "merganser/base/error.hpp"
+#include "src/cluster/policy_arithmetic.hpp"
 #include "tests/cluster/policy_step_runs.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -52,6 +55,23 @@ TEST_P(PolicyColumnsTest, phase_columns_whose_squares_overflow_are_refused) {
       EXPECT_THROW(clusterer.step(mine), InputError) << text;
     });
   compare(policy_parcels(PolicyCloud::uniform, 60, 2), policy_grid(), parse_policy("small:0.3, phase:ux*1e140"));
+}
+
+TEST(PolicyRows, one_that_is_refused_is_found_in_any_place_and_named_as_by_itself) {
+  const cluster::PolicyColumns columns(parse_policy("small, same:species, phase:ux*0.5"), policy_schema());
+  const std::pair<const char*, double> refused[] = {
+      {"species", 0.5}, {"species", std::nan("")}, {"ux", 1e200}, {"ux", std::nan("")}};
+  for (const auto& [name, value] : refused)
+    for (const std::size_t at : {0, 50, 99}) {
+      Parcels all = policy_parcels(PolicyCloud::uniform, 100, 3);
+      all.column("species")[at] = 0x1p54;  // an integer, though one that simple comparisons leave to check_row()
+      EXPECT_NO_THROW(columns.check_rows(all.rows(), all.schema().width(), all.size()));
+      all.column("species")[at] = 0;
+      all.column(name)[at] = value;
+      const std::string of_row = refusal<InputError>([&] { columns.check_row(all.row(at)); });
+      EXPECT_NE(of_row.find(std::to_string(all.id(at))), std::string::npos) << of_row;
+      EXPECT_EQ(refusal<InputError>([&] { columns.check_rows(all.rows(), all.schema().width(), all.size()); }), of_row);
+    }
 }
 
 // What is missing is said by the name of the part that tells it, not by that of a column that nobody has written.
