@@ -117,7 +117,8 @@ TEST_P(SegmentTest, equal_puts_to_one_word_are_fine) {
 }
 
 TEST_P(SegmentTest, more_words_in_a_phase_than_have_copies_at_a_time) {
-  constexpr std::size_t kWords = 10000;  // of 4,096 the model rma keeps copies until they are at their targets
+  constexpr std::size_t kWords =
+      10000;  // the model rma keeps copies of 4,096 words until these have reached their targets
   on_ranks(GetParam(), [](Transport& t) {
     auto segment = t.segment<std::uint32_t>(ring(t), kWords);
     const int next = (t.rank() + 1) % t.size();

@@ -307,7 +307,8 @@ def test_points_too_near_to_zero_to_be_told_apart_are_refused_and_others_scale(k
         assert (kind(metric=metric).fit(BLOBS * factor).labels_ == plain.labels_).all()
     beside_one = np.column_stack([np.ones(len(BLOBS)), BLOBS * 1e-150])
     far_from_one = np.r_[BLOBS * 1e-150, np.ones((1, BLOBS.shape[1]))]
-    for X in (BLOBS * -1e-160, BLOBS * 1e-300, beside_one, far_from_one):
+    in_one_column = np.column_stack([np.arange(1, len(BLOBS) + 1) * 1e-139, BLOBS[:, 0] * 1e-145])  # rows stay unequal
+    for X in (BLOBS * -1e-160, BLOBS * 1e-300, beside_one, far_from_one, in_one_column):
         with pytest.raises(merganser.InputError, match="^X: numbers below 1e-140 in magnitude, .*; allowed: 0, or from 1e-140: multiply X"):
             kind(metric=metric).fit(X)
     # What is lost is less than rounding, or nothing: points at one place, and directions, which have no magnitude.

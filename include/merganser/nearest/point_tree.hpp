@@ -147,9 +147,10 @@ class PointTree {
     std::uint32_t end;
     std::uint32_t parent;     ///< node of which it becomes a child
     bool second;              ///< it becomes the second child
-    std::uint32_t divisions;  ///< divisions of points at once that it is a part of
-    std::uint32_t divided;    ///< its node in the last of these; 0: it has been split off since
-    std::uint32_t undivided;  ///< points of the last range above that could not be divided; 0: there is none
+    std::uint32_t divisions;  ///< number of nested divisions (class Division) that contain the range
+    std::uint32_t divided;    ///< its node in the innermost division; 0: it has been split off since
+    std::uint32_t
+        undivided;  ///< number of points of the nearest range above that could not be divided; 0: there is none
   };
   /// Takes memory for a tree of so many points.
   void reserve(std::size_t points);

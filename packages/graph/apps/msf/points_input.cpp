@@ -186,6 +186,21 @@ void check_memory(const PointsOptions& options, const PointsSize& size, bool is_
   require(need, options.force, transport);
 }
 
+/// Warns of coordinates that the tree takes as 0, where metrics compare coordinates as they are. Collective.
+void warn_of_tiny_coordinates(const PointsOptions& options, const msf::Points& points, comm::Transport& transport) {
+  const auto is_tiny = [](double x) { return x != 0 && std::fabs(x) < 1e-140; };
+  const auto here = std::count_if(points.coordinates.begin(), points.coordinates.end(), is_tiny);
+  const std::int64_t all = transport.all_reduce(static_cast<std::int64_t>(here), comm::Op::sum);
+  const msf::Distance metric = options.metric;
+  if (all == 0 || metric == msf::Distance::great_circle || metric == msf::Distance::cosine ||
+      metric == msf::Distance::correlation)
+    return;
+  log(Level::warning, transport.rank(),
+      fmt::format("{}: coordinates nearer to 0 than 1e-140, of which there are {}, count as 0; where they matter, "
+                  "multiply all coordinates by a power of two",
+                  input_name(options.points), count_text(all)));
+}
+
 }  // namespace
 
 // Forecast callback of the commands msf and linkage: the cost of comparing all pairs of points goes to the log.
@@ -230,6 +245,7 @@ LoadedPoints load_points(const PointsOptions& options, comm::Transport& transpor
   comm::agree(transport, [&] { points.periods = make_periods(options, points.dimension, natural); });
   points.metric = options.metric;
   points.angle = options.angle;
+  warn_of_tiny_coordinates(options, points, transport);
   return loaded;
 }
 

@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/log.hpp"
 #include "merganser/comm/runtime.hpp"
 
 namespace {
@@ -243,6 +244,26 @@ std::string packed(const std::vector<T>& numbers) {
   std::string bytes(sizeof(T) * numbers.size(), '\0');
   std::memcpy(bytes.data(), numbers.data(), bytes.size());
   return bytes;
+}
+
+TEST_F(PointsFile, of_coordinates_that_count_as_zero_is_read_with_a_warning) {
+  app::PointsOptions options;
+  const auto warning = [&](const std::string& text) {
+    options.points = write("a", text);
+    std::string said;
+    set_log_sink([&](Level level, int rank, std::string_view line) {
+      if (level == Level::warning && rank == 0) said += line;
+    });
+    (void)load(options, 3);
+    set_log_sink({});
+    return said;
+  };
+  const std::string tiny = "1e-150 1\n-2e-141 2\n0 3\n1e-140 4\n";
+  EXPECT_NE(warning(tiny).find("coordinates nearer to 0 than 1e-140, of which there are 2, count as 0"),
+            std::string::npos);
+  EXPECT_EQ(warning("1e-140 1\n0 2\n5 -1e-139\n"), "");
+  options.metric = msf::Distance::cosine;
+  EXPECT_EQ(warning(tiny), "");
 }
 
 TEST_F(PointsFile, of_numpy_is_read_by_any_number_of_ranks) {
