@@ -33,7 +33,7 @@ class BrokenRuns : public testing::TestWithParam<std::string> {
   std::string in_ = folder_.file("in.nc");
 };
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BrokenRuns);
-INSTANTIATE_TEST_SUITE_P(Models, BrokenRuns, testing::ValuesIn(process_models()),
+INSTANTIATE_TEST_SUITE_P(Models, BrokenRuns, testing::ValuesIn(one_model_per_library()),
                          [](const auto& i) { return i.param; });
 
 TEST_P(BrokenRuns, a_killed_rank_ends_the_others_with_a_message) {

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -165,6 +166,13 @@ Arguments process_models() {
   for (const auto& b : comm::backends())
     if (b.processes) out.emplace_back(b.name);
   return out;
+}
+
+Arguments one_model_per_library() {
+  Arguments models = process_models();
+  if (std::find(models.begin(), models.end(), "rma") != models.end())
+    std::erase_if(models, [](const std::string& model) { return model == "p2p" || model == "neighborhood"; });
+  return models;
 }
 
 bool comes_true(const std::function<bool()>& what) {

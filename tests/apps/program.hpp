@@ -69,6 +69,8 @@ bool has_verb(const Arguments& command);
 bool has_package(const std::string& package);
 /// Returns the communication models of this build whose ranks are processes, hence need a launcher.
 Arguments process_models();
+/// Returns one model of processes for each library: what becomes of a job that is stopped depends on its library and launcher.
+Arguments one_model_per_library();
 
 /// Waits until `what` is true, for at most 20 s. @return whether it became true
 bool comes_true(const std::function<bool()>& what);

@@ -109,7 +109,7 @@ class StoppedJobs : public testing::TestWithParam<std::string> {
 };
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(StoppedJobs);
 
-INSTANTIATE_TEST_SUITE_P(Models, StoppedJobs, testing::ValuesIn(process_models()),
+INSTANTIATE_TEST_SUITE_P(Models, StoppedJobs, testing::ValuesIn(one_model_per_library()),
                          [](const auto& i) { return i.param; });
 
 TEST_P(StoppedJobs, end_with_the_number_of_the_signal_that_run_gets) {

@@ -1,6 +1,9 @@
 /// Contract tests of Mailbox, over every model.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "merganser/base/error.hpp"
 #include "tests/comm/graphs.hpp"
 #include "tests/support/ranks.hpp"
@@ -83,8 +86,9 @@ TEST_P(MailboxTest, random_graphs_deliver_what_was_posted) {
 TEST_P(MailboxTest, lopsided_and_big_messages_arrive_whole) {
   on_ranks(GetParam(), [](Transport& t) {
     const auto box = t.mailbox(complete(t));
-    constexpr std::size_t kBig = 700'001;
-    for (int round = 0; round < 3; ++round) {
+    constexpr std::size_t kBig = 300'001;  // 1.2 MB, beyond the memory that any model sets aside for an arc
+    std::vector<std::uint32_t> expected(kBig);
+    for (int round = 0; round < 2; ++round) {
       for (std::size_t arc = 0; arc < box->graph().out.size(); ++arc) {
         const int to = box->graph().out[arc];
         if (to != 0 && t.rank() != 0) continue;  // only rank 0 gets and sends much
@@ -99,10 +103,9 @@ TEST_P(MailboxTest, lopsided_and_big_messages_arrive_whole) {
           ASSERT_TRUE(got.empty());
           continue;
         }
-        ASSERT_EQ(got.size(), kBig);
-        for (std::size_t i = 0; i < kBig; ++i) {
-          ASSERT_EQ(got[i], static_cast<std::uint32_t>(i * 7 + from + t.rank() + round));
-        }
+        for (std::size_t i = 0; i < kBig; ++i)
+          expected[i] = static_cast<std::uint32_t>(i * 7 + from + t.rank() + round);
+        ASSERT_TRUE(std::ranges::equal(got, expected));
       }
     }
   });

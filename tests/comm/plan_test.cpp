@@ -43,12 +43,14 @@ void pull_and_check(Transport& t, const Graph& graph, std::size_t most, std::siz
   const auto plan =
       t.plan(graph, pattern_of(t, graph, most), {.element_bytes = sizeof(Element), .chunk_elements = chunk});
   std::vector<Element> local(kElements);
+  std::vector<std::vector<std::size_t>> expected;
+  for (const int from : graph.in) expected.push_back(wanted(from, t.rank(), most));
   for (int round = 0; round < 6; ++round) {
     for (std::size_t i = 0; i < kElements; ++i)
       local[i] = static_cast<Element>(t.rank() * 10'000'000 + round * 100'000 + static_cast<int>(i));
     std::vector<std::vector<Element>> got(graph.in.size());
     std::vector<std::size_t> came(graph.in.size());
-    for (std::size_t arc = 0; arc < got.size(); ++arc) got[arc].resize(wanted(graph.in[arc], t.rank(), most).size());
+    for (std::size_t arc = 0; arc < got.size(); ++arc) got[arc].resize(expected[arc].size());
     plan->pull(std::as_bytes(std::span(local)), [&](const Plan::Chunk& c) {
       ASSERT_EQ(c.data.size() % sizeof(Element), 0U);
       ASSERT_LE(c.first * sizeof(Element) + c.data.size(), got[c.arc].size() * sizeof(Element));
@@ -56,12 +58,10 @@ void pull_and_check(Transport& t, const Graph& graph, std::size_t most, std::siz
       came[c.arc] += c.data.size() / sizeof(Element);
     });
     for (std::size_t arc = 0; arc < got.size(); ++arc) {
-      const auto expected = wanted(graph.in[arc], t.rank(), most);
-      ASSERT_EQ(came[arc], expected.size());
-      for (std::size_t i = 0; i < expected.size(); ++i) {
-        ASSERT_EQ(got[arc][i],
-                  static_cast<Element>(graph.in[arc] * 10'000'000 + round * 100'000 + static_cast<int>(expected[i])));
-      }
+      ASSERT_EQ(came[arc], expected[arc].size());
+      const int base = graph.in[arc] * 10'000'000 + round * 100'000;
+      for (std::size_t i = 0; i < expected[arc].size(); ++i)
+        ASSERT_EQ(got[arc][i], static_cast<Element>(base + static_cast<int>(expected[arc][i])));
     }
   }
 }
@@ -77,7 +77,7 @@ TEST_P(PlanTest, every_ghost_arrives_in_its_place_each_round) {
 }
 
 TEST_P(PlanTest, big_patterns_go_in_chunks) {
-  on_ranks(GetParam(), [](Transport& t) { pull_and_check<std::int64_t>(t, complete(t), 200'000, 4096); });
+  on_ranks(GetParam(), [](Transport& t) { pull_and_check<std::int64_t>(t, complete(t), 60'000, 4096); });
 }
 
 TEST_P(PlanTest, an_empty_pattern_is_fine) {

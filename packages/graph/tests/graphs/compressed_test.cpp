@@ -134,6 +134,7 @@ TEST_P(Compressed, graphs_of_every_text_format_are_the_same_on_any_number_of_ran
     }
     EXPECT_FALSE(plain.log.compressed);
     for (const int ranks : {1, 2, 3, 4, 7}) {
+      if (name == "long.txt" && ranks != 1 && ranks != 3) continue;  // every rank decompresses all of it
       const WholeGraph g = read_whole(path + GetParam().extension, {}, ranks);
       EXPECT_TRUE(g.log.compressed);
       EXPECT_EQ(g.log.format, plain.log.format);
