@@ -86,17 +86,6 @@ void wait_in_vain(Transport& t, const std::function<void()>& wait) {
   std::this_thread::sleep_for(std::chrono::minutes(1));
 }
 
-void wait_mailbox(Transport& t) {
-  const auto box = t.mailbox(test::ring(t));
-  wait_in_vain(t, [&] { box->step(); });
-}
-
-void wait_some_arcs(Transport& t) {
-  const auto box = t.mailbox(test::ring(t));
-  const std::vector<std::uint8_t> all(1, 1);
-  wait_in_vain(t, [&] { box->step(all, all); });
-}
-
 void wait_stream(Transport& t) {
   const auto stream = t.stream(test::ring(t), {});
   const std::vector<std::size_t> none(1, 0);
@@ -105,17 +94,6 @@ void wait_stream(Transport& t) {
     stream->open(none, five);
     while (stream->take([](std::size_t, std::size_t, std::uint32_t) {}) > 0) stream->wait();
   });
-}
-
-void wait_segment(Transport& t) {
-  auto words = t.segment<std::uint64_t>(test::ring(t), 1);
-  wait_in_vain(t, [&] { words.sync(); });
-}
-
-void wait_plan(Transport& t) {
-  const auto plan = t.plan(test::ring(t), {{{0, 1}}, {2}}, {});
-  const std::vector<std::byte> local(16);
-  wait_in_vain(t, [&] { plan->pull(local, [](const comm::Plan::Chunk&) {}); });
 }
 
 void wait_barrier(Transport& t) {
@@ -164,11 +142,7 @@ const std::map<std::string, void (*)(Transport&)> kCases{{"use", use},
                                                          {"fail-alone", fail_alone},
                                                          {"fail-all", fail_all},
                                                          {"keep", keep},
-                                                         {"wait-mailbox", wait_mailbox},
-                                                         {"wait-some-arcs", wait_some_arcs},
                                                          {"wait-stream", wait_stream},
-                                                         {"wait-segment", wait_segment},
-                                                         {"wait-plan", wait_plan},
                                                          {"wait-barrier", wait_barrier},
                                                          {"wait-making", wait_making},
                                                          {"be-picked", be_picked},
