@@ -51,6 +51,17 @@ TEST(EuclideanTrees, of_every_shape_are_exact_with_mutual_reachability) {
     }
 }
 
+// Two ranks have a part each, whose points would all ask for the nearest point of the other part: one of them goes first.
+TEST(EuclideanTrees, of_two_parts_far_apart_are_exact) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    Cloud cloud = make_cloud("uniform", 3, 600, 900 + seed);
+    for (std::size_t i = 0; i < cloud.at.size(); i += 2) cloud.at[i][seed % 3] += 1.5;
+    msf::EuclideanOptions options;
+    options.min_samples = seed % 2 == 0 ? 4 : 1;
+    expect_exact(cloud, options, {2, 3});
+  }
+}
+
 TEST(EuclideanTrees, in_boxes_periodic_along_any_axes_are_exact) {
   for (unsigned axes = 1; axes < 8; ++axes)
     for (const auto* shape : {"uniform", "lattice", "clusters"}) {

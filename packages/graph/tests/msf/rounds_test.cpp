@@ -39,7 +39,7 @@ TEST(ContractTest, chosen_edges_join_components_each_edge_is_kept_once_and_numbe
     Random random(seed, 1, 0);
     const auto n = static_cast<std::size_t>(2 + random.below(30));
     // Least edges out of each component in a random graph with one weight per edge, so that the order is strict.
-    std::vector<Choice> best(n);
+    std::vector<std::pair<Key, std::uint32_t>> best(n, {Key{}, kNone});
     std::uint64_t id = 0;
     for (std::size_t e = 0; e < n + random.below(2 * n); ++e) {
       const auto a = static_cast<std::uint32_t>(random.below(n));
@@ -47,27 +47,27 @@ TEST(ContractTest, chosen_edges_join_components_each_edge_is_kept_once_and_numbe
       if (a == b) continue;
       const Key key = make_key(static_cast<double>(random.below(4)), id, id + 1);
       id += 2;
-      if (key < best[a].key) best[a] = {key, b};
-      if (key < best[b].key) best[b] = {key, a};
+      if (key < best[a].first) best[a] = {key, b};
+      if (key < best[b].first) best[b] = {key, a};
     }
-    std::vector<std::uint8_t> chosen(n);
+    std::vector<std::uint32_t> target(n, kNone);
     std::vector<std::pair<std::size_t, std::size_t>> pairs;
     std::set<std::pair<std::uint64_t, std::uint64_t>> edges;
     for (std::size_t c = 0; c < n; ++c) {
-      chosen[c] = best[c].to != kNone && random.below(4) > 0 ? 1 : 0;
-      if (chosen[c] == 0) continue;
-      pairs.emplace_back(c, best[c].to);
-      edges.emplace(best[c].key.low, best[c].key.high);
+      if (random.below(4) > 0) target[c] = best[c].second;
+      if (target[c] == kNone) continue;
+      pairs.emplace_back(c, target[c]);
+      edges.emplace(best[c].first.low, best[c].first.high);
     }
-    const auto made = contract(best, chosen);
+    const auto made = contract(target);
     const auto expected = joined_sets(n, pairs);
     ASSERT_EQ(made.renamed, expected) << seed;
     ASSERT_EQ(made.components, 1 + *std::max_element(expected.begin(), expected.end()));
     std::set<std::pair<std::uint64_t, std::uint64_t>> kept;
     for (std::size_t c = 0; c < n; ++c) {
       if (made.keeps[c] == 0) continue;
-      ASSERT_TRUE(chosen[c] != 0);
-      ASSERT_TRUE(kept.emplace(best[c].key.low, best[c].key.high).second) << "twice";
+      ASSERT_NE(target[c], kNone);
+      ASSERT_TRUE(kept.emplace(best[c].first.low, best[c].first.high).second) << "twice";
     }
     ASSERT_EQ(kept, edges) << seed;
     ASSERT_EQ(kept.size() + made.components, n) << "a forest";
@@ -75,16 +75,14 @@ TEST(ContractTest, chosen_edges_join_components_each_edge_is_kept_once_and_numbe
 }
 
 TEST(ContractTest, nothing_chosen_changes_nothing_and_of_two_that_choose_each_other_the_higher_keeps_the_edge) {
-  const Choice to_first{{1, 5, 6}, 0};
-  const Choice to_second{{1, 5, 6}, 1};
-  const auto none = contract({to_second, to_first}, {0, 0});
+  const auto none = contract({kNone, kNone});
   EXPECT_EQ(none.components, 2U);
   EXPECT_EQ(none.renamed, (std::vector<std::uint32_t>{0, 1}));
   EXPECT_EQ(none.keeps, (std::vector<std::uint8_t>{0, 0}));
-  EXPECT_EQ(contract({to_second, to_first}, {1, 1}).keeps, (std::vector<std::uint8_t>{0, 1}));
-  EXPECT_EQ(contract({to_second, to_first}, {1, 0}).keeps, (std::vector<std::uint8_t>{1, 0}));
-  EXPECT_EQ(contract({to_second, to_first}, {0, 1}).keeps, (std::vector<std::uint8_t>{0, 1}));
-  EXPECT_EQ(contract({}, {}).components, 0U);
+  EXPECT_EQ(contract({1, 0}).keeps, (std::vector<std::uint8_t>{0, 1}));
+  EXPECT_EQ(contract({1, kNone}).keeps, (std::vector<std::uint8_t>{1, 0}));
+  EXPECT_EQ(contract({kNone, 0}).keeps, (std::vector<std::uint8_t>{0, 1}));
+  EXPECT_EQ(contract({}).components, 0U);
 }
 
 TEST(KeyTest, edges_compare_by_distance_then_lower_then_higher_id) {
@@ -257,46 +255,49 @@ TEST(LocalRoundsTest, give_up_the_filter_where_a_far_point_leaves_it_no_digits) 
   });
 }
 
-TEST(LocalRoundsTest, edges_not_shorter_than_the_way_to_other_ranks_are_left_to_them) {
+TEST(LocalRoundsTest, edges_not_shorter_than_the_way_to_other_ranks_are_left_to_them_and_are_the_rest_of_the_own_tree) {
   test::on_threads(1, [](comm::Transport& t) {
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+      const int min_samples = seed % 3 == 0 ? 4 : 1;
       const auto swarm = test::make_swarm(seed % 2 == 0 ? "uniform" : "lattice", 3, 150, seed);
-      auto state = begun<3>(swarm, 1, 3, t);
+      auto state = begun<3>(swarm, min_samples, 3, t);
       for (const auto& fold : state.tree.folds()) state.add_edge({0, fold.low, fold.high});
-      // A wall to other ranks: points are as far from them as from the plane x = 0.5.
+      // A wall of other ranks at the plane x = 0.5, where they have points opposite to those of this rank.
+      auto walled = swarm;
       std::vector<double> bounds;
-      std::map<std::uint64_t, double> bound_of;
       for (std::uint32_t v = 0; v < state.tree.size(); ++v) {
         const double gap = 0.5 - state.tree.at(v)[0];
-        bounds.push_back(gap * gap);
-        bound_of[state.tree.id(v)] = gap * gap;
+        bounds.push_back(std::max(gap * gap, state.core_or_zero(v)));
+        walled.at.push_back({0.5, state.tree.at(v)[1], state.tree.at(v)[2]});
       }
       (void)local_rounds(state, bounds);
-      const auto whole = test::compute_tree(swarm, 1);
+      const auto whole = test::compute_tree(swarm, min_samples);
+      const auto with_wall = test::compute_tree(walled, 1);
       std::vector<std::pair<std::size_t, std::size_t>> pairs;
       for (const auto& e : state.edges) {
         ASSERT_TRUE(std::binary_search(whole.begin(), whole.end(), e));
+        ASSERT_TRUE(min_samples > 1 || std::binary_search(with_wall.begin(), with_wall.end(), e)) << swarm.name;
         pairs.emplace_back(e.low, e.high);
       }
-      // Where it stops, the least edge out of every component is not certified; edges inside a component are all there.
       const auto set = joined_sets(swarm.at.size(), pairs);
-      std::map<std::uint32_t, double> least_remote;
-      std::map<std::uint32_t, double> least_edge;
-      for (std::size_t i = 0; i < swarm.at.size(); ++i) {
-        double& remote = least_remote.try_emplace(set[i], 1e300).first->second;
-        if (bound_of.contains(i)) remote = std::min(remote, bound_of[i]);
-        for (std::size_t j = 0; j < swarm.at.size(); ++j)
-          if (set[i] != set[j]) {
-            double& least = least_edge.try_emplace(set[i], 1e300).first->second;
-            least = std::min(least, swarm.compared(i, j));
-          }
+      ASSERT_EQ(state.components, 1 + *std::max_element(set.begin(), set.end()));
+      ASSERT_GT(state.components, 1U) << "some are left";
+      ASSERT_GT(state.edges.size(), swarm.at.size() / 4) << "some are made";
+      const auto component = state.component;
+      const auto open = find_open_edges(state);
+      ASSERT_EQ(state.component, component);
+      std::map<std::uint64_t, std::uint32_t> of;
+      for (std::uint32_t v = 0; v < state.tree.size(); ++v) of[state.tree.id(v)] = component[v];
+      for (const OpenEdge& edge : open) {
+        ASSERT_EQ(std::minmax(edge.a, edge.b), std::minmax(of.at(edge.key.low), of.at(edge.key.high)));
+        state.add_edge(edge.key);
       }
-      ASSERT_GT(least_edge.size(), 1U) << "some are left";
-      ASSERT_EQ(state.components, least_edge.size());
-      for (const auto& [c, d2] : least_edge) ASSERT_GE(d2, least_remote[c]) << swarm.name;
-      for (const auto& e : whole) {
-        const bool made = std::count(state.edges.begin(), state.edges.end(), e) > 0;
-        ASSERT_EQ(made, set[e.low] == set[e.high]);
+      ASSERT_EQ(test::sorted(state.edges), whole) << swarm.name;
+      state.mark_nodes();
+      for (std::size_t i = 0; i < state.tree.nodes().size(); ++i) {
+        const auto& node = state.tree.nodes()[i];
+        const std::set<std::uint32_t> within(component.begin() + node.begin, component.begin() + node.end);
+        ASSERT_EQ(state.node_component[i], within.size() == 1 ? *within.begin() : kNone) << i;
       }
     }
   });

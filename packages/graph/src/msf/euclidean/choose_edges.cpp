@@ -89,10 +89,10 @@ void BoruvkaState<D>::offer_edge(Worker& worker, std::uint32_t v) {
   const Choice& choice = worker.best[component[v]];
   if (bound[v] > choice.key.d2) return;
   const Key k = key(v, nearest[v], bound[v]);
-  if (k < choice.key) choose(worker, component[v], {k, component[nearest[v]]});
+  if (k < choice.key) choose(worker, component[v], {k, v, nearest[v]});
 }
 
-// First half of a Boruvka round, local or global: the least edges that this rank's neighbour lists alone give. Local.
+// First half of a Boruvka round: the least edges that this rank's neighbour lists alone give. Local.
 template <std::size_t D>
 void BoruvkaState<D>::choose_from_lists() {
   // From the leaves' stored bounds and lists alone; what these do not decide is left to search_where_needed().

@@ -181,6 +181,7 @@ Forest compute_forest(const CheckedPoints& given, comm::Transport& transport, co
   state.core = std::move(ground.core);
   state.threads = options.threads;
   std::vector<double> remote_bounds;
+  std::vector<OpenEdge> open;
   {
     const Report::Scope scope(report, "neighbours", transport);
     const auto progress = make_progress(report, "neighbours", transport);
@@ -202,10 +203,11 @@ Forest compute_forest(const CheckedPoints& given, comm::Transport& transport, co
         state.add_edge({0, edge.low, edge.high});
     report.fact("euclidean_local_rounds",
                 local_rounds(state, remote_bounds, make_progress(report, "local rounds", transport)));
+    if (ground.others) open = find_open_edges(state);
   }
   if (ground.others) {
     const Report::Scope scope(report, "global rounds", transport);
-    global_rounds(state, *ground.others, std::move(remote_bounds), transport, report);
+    global_rounds(state, std::move(open), *ground.others, std::move(remote_bounds), transport, report);
   }
   report.fact("euclidean_searches", state.searches);
   stretch.divide(state.edges);

@@ -39,7 +39,7 @@ class BoruvkaState<D>::FilteredSearch final : public nearest::OutsideSearch {
     if (d2 > most.d2) return;
     const Key k = state_.key(v, point, d2);
     if (!(k < most)) return;
-    state_.choose(worker_, c, {k, state_.component[point]});
+    state_.choose(worker_, c, {k, v, point});
     found_[q] = point;
     for (std::uint32_t i = 0; i < count_; ++i)
       if (state_.component[pending_[i]] == c) lower_limit(pending_[i] - queries.first, d2);

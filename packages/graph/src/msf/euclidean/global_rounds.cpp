@@ -1,5 +1,5 @@
-// Global rounds of Boruvka's algorithm on points: all ranks hold the same numbering of the components that are left; each finds
-// the least edges out of them among its own points, queries other ranks where these may have nearer ones, and all contract.
+// Global rounds of Boruvka's algorithm on points: all ranks hold the same numbering of the components that are left; each takes
+// the least edges out of them from the tree of its own points, queries other ranks where these may have nearer ones, and all contract.
 #include <string>
 
 #include "merganser/base/error.hpp"
@@ -40,9 +40,10 @@ struct LeastEdgeOffer {
 template <std::size_t D>
 class GlobalRounds {
  public:
-  GlobalRounds(BoruvkaState<D>& state, RemoteBoxes<D>& others, std::vector<double> remote_bounds,
-               comm::Transport& transport)
+  GlobalRounds(BoruvkaState<D>& state, std::vector<OpenEdge> edges, RemoteBoxes<D>& others,
+               std::vector<double> remote_bounds, comm::Transport& transport)
       : state_(state),
+        edges_(std::move(edges)),
         others_(others),
         transport_(transport),
         bound_(std::move(remote_bounds)),
@@ -57,11 +58,15 @@ class GlobalRounds {
   /// Performs one global round of Boruvka's algorithm on points: finds the least edge out of every component over all ranks and
   /// contracts along it. Collective.
   void run_round() {
-    state_.choose_from_lists();
+    best_.assign(state_.components, {});
+    for (const OpenEdge& edge : edges_) {
+      offer(edge.a, {edge.key, edge.b});
+      offer(edge.b, {edge.key, edge.a});
+    }
     for (const auto v : known_)
       if (has_outside(v)) offer_outside(v);
     lower_ceiling();
-    state_.search_where_needed(ceiling_);
+    state_.mark_nodes();
     others_.mark(state_, transport_);
     query_others();
     contract_all();
@@ -70,6 +75,11 @@ class GlobalRounds {
   std::int64_t asked = 0;  ///< number of queries for nearest points that this rank has sent to other ranks
 
  private:
+  /// Least edge out of a component that this rank knows.
+  struct LeastEdge {
+    Key key;                   ///< the edge
+    std::uint32_t to = kNone;  ///< component at the other end; kNone: no edge is known
+  };
   /// Edge from a point of this rank to the nearest point of another component on other ranks, as far as replies tell.
   struct RemoteEdge {
     Key key;                  ///< key of the edge
@@ -83,7 +93,12 @@ class GlobalRounds {
     const auto [before, total] = comm::compute_share(transport_, state_.tree.size() > 0 ? state_.components : 0);
     if (total >= kNone - 1)
       throw InputError(std::to_string(total) + " components left after the local rounds; allowed: below 2^32 - 2");
-    for (auto& c : state_.component) c += static_cast<std::uint32_t>(before);
+    const auto first = static_cast<std::uint32_t>(before);
+    for (auto& c : state_.component) c += first;
+    for (OpenEdge& edge : edges_) {
+      edge.a += first;
+      edge.b += first;
+    }
     state_.components = static_cast<std::uint32_t>(total);
   }
 
@@ -91,45 +106,61 @@ class GlobalRounds {
   [[nodiscard]] bool has_outside(std::uint32_t v) const {
     return slot_[v] != kNone && remote_[slot_[v]].component != state_.component[v];
   }
+  /// Replaces the best edge of component c by another one, if that is less.
+  void offer(std::uint32_t c, const LeastEdge& edge) {
+    if (edge.key < best_[c].key) best_[c] = edge;
+  }
   /// Replaces the best edge of the component of point v by the point's known edge to another rank, if that is less.
   void offer_outside(std::uint32_t v) {
     const RemoteEdge& remote = remote_[slot_[v]];
-    Choice& choice = state_.best[state_.component[v]];
-    if (remote.key < choice.key) choice = {remote.key, remote.component};
+    offer(state_.component[v], {remote.key, remote.component});
   }
 
   /// Computes the ceiling of each component in this round: the least squared distance of an edge out of it that any rank has found;
   /// longer edges are not chosen. Collective.
   void lower_ceiling() {
     std::vector<double> least(state_.components);
-    for (std::size_t c = 0; c < least.size(); ++c) least[c] = state_.best[c].key.d2;
+    for (std::size_t c = 0; c < least.size(); ++c) least[c] = best_[c].key.d2;
     transport_.all_reduce(least, comm::Op::min);
     ceiling_.resize(least.size());
     for (std::size_t c = 0; c < least.size(); ++c) ceiling_[c].d2 = least[c];
   }
   /// Returns the squared distance above which an edge out of component c cannot be chosen in this round.
-  [[nodiscard]] double most(std::uint32_t c) const { return std::min(ceiling_[c].d2, state_.best[c].key.d2); }
-  /// Returns the key that an edge out of component c must precede to be chosen in this round.
-  [[nodiscard]] Key limit(std::uint32_t c) const { return std::min(ceiling_[c], state_.best[c].key); }
+  [[nodiscard]] double most(std::uint32_t c) const { return std::min(ceiling_[c].d2, best_[c].key.d2); }
 
   /// Returns this rank's points whose nearest point of another component may be on another rank, by an edge that comes before the
   /// limit of their component.
   [[nodiscard]] std::vector<std::uint32_t> open_points() {
-    // A leaf of one component whose least bound is above what may be chosen is skipped as a whole.
     std::vector<std::uint32_t> out;
-    for (const auto leaf : state_.tree.leaves()) {
-      const auto& node = state_.tree.nodes()[leaf];
-      const std::uint32_t common = state_.node_component[leaf];
-      if (common != kNone && least_[leaf] > most(common)) continue;
-      double reach = -1;
-      for (std::uint32_t v = node.begin; v < node.end; ++v)
-        if (may_query(v)) reach = std::max(reach, most(state_.component[v]));
-      if (reach >= 0) others_.gather_near(node.box, reach);
-      for (std::uint32_t v = node.begin; reach >= 0 && v < node.end; ++v)
-        if (may_query(v) && must_query(v)) out.push_back(v);
-      least_[leaf] = *std::min_element(bound_.begin() + node.begin, bound_.begin() + node.end);
-    }
+    greatest_ = 0;
+    for (std::uint32_t c = 0; c < state_.components; ++c) greatest_ = std::max(greatest_, most(c));
+    if (!least_.empty()) collect_open(0, out);
     return out;
+  }
+  /// Appends the open points below a node of this rank's tree (open_points()), and raises the lower bounds of the nodes.
+  void collect_open(std::uint32_t here, std::vector<std::uint32_t>& out) {
+    constexpr std::uint32_t kMany = 32;  // points for which one bound is worth its cost
+    const auto& node = state_.tree.nodes()[here];
+    const std::uint32_t common = state_.node_component[here];
+    const double limit = common == kNone ? greatest_ : most(common);
+    if (least_[here] > limit) return;
+    if (common != kNone && node.end - node.begin >= kMany) {
+      least_[here] = std::max(least_[here], others_.distance2(node.box, common, limit));
+      if (least_[here] > limit) return;
+    }
+    if (node.right != 0) {
+      collect_open(here + 1, out);
+      collect_open(node.right, out);
+      least_[here] = std::max(least_[here], std::min(least_[here + 1], least_[node.right]));
+      return;
+    }
+    double reach = -1;
+    for (std::uint32_t v = node.begin; v < node.end; ++v)
+      if (may_query(v)) reach = std::max(reach, most(state_.component[v]));
+    if (reach >= 0) others_.gather_near(node.box, reach);
+    for (std::uint32_t v = node.begin; reach >= 0 && v < node.end; ++v)
+      if (may_query(v) && must_query(v)) out.push_back(v);
+    least_[here] = *std::min_element(bound_.begin() + node.begin, bound_.begin() + node.end);
   }
   /// Returns whether the bound of point v of this rank leaves room for an edge to another rank that can be chosen, and none is known.
   [[nodiscard]] bool may_query(std::uint32_t v) const {
@@ -145,11 +176,15 @@ class GlobalRounds {
 
   /// Queries other ranks for the nearest points of other components to all points of this rank that need it. Collective.
   void query_others() {
-    // With many open points, the nearest one of each component is queried first: its reply usually excludes the others.
-    constexpr std::int64_t kMany = 20000;
+    // With many open points of a component, the nearest one is queried first: its reply usually excludes the others.
+    constexpr double kMany = 16;
+    constexpr double kFew = 64;
     auto open = open_points();
-    if (transport_.all_reduce(static_cast<std::int64_t>(open.size()), comm::Op::sum) > kMany) {
-      query(nearest_per_component(open));
+    const auto nearest = nearest_per_component(open);
+    double count[2] = {static_cast<double>(open.size()), static_cast<double>(nearest.size())};
+    transport_.all_reduce(count, comm::Op::sum);
+    if (count[0] > kMany * count[1] + kFew) {
+      query(nearest);
       lower_ceiling();
       open = open_points();
     }
@@ -171,10 +206,13 @@ class GlobalRounds {
   /// Queries other ranks for the nearest points of other components to some points of this rank: one exchange of queries, one of
   /// replies. Collective.
   void query(const std::vector<std::uint32_t>& open) {
+    // The limits of later rounds are greater: what is known up to twice the squared distance needs no other query then. A limit {d2, max,
+    // max} admits every edge of squared distance d2, so that without a reply nothing is at d2 either.
+    constexpr double kWide = 2;
     std::vector<std::vector<NearestQuestion<D>>> to(others_.ranks());
     for (const auto v : open) {
       const Place<D> at = state_.tree.at(v);
-      const Key most = limit(state_.component[v]);
+      const Key most{kWide * this->most(state_.component[v])};
       const NearestQuestion<D> question{at, state_.core_or_zero(v), most, state_.tree.id(v), state_.component[v], v};
       for (std::size_t r = 0; r < to.size(); ++r) {
         // Of two ranks the other one is within the limit, as must_query() has found.
@@ -183,9 +221,7 @@ class GlobalRounds {
         to[r].push_back(question);
         ++asked;
       }
-      // Without a reply nothing comes before the limit. The ceiling {d2, max, max} admits every edge of squared distance d2,
-      // so nothing is at d2 either; another limit is an edge, and later ones of its distance were not searched.
-      bound_[v] = most == ceiling_[state_.component[v]] ? std::nextafter(most.d2, kInfinity) : most.d2;
+      bound_[v] = std::nextafter(most.d2, kInfinity);
     }
     const auto back = query_ranks<NearestAnswer>(transport_, std::move(to),
                                                  [this](const auto& q, auto& answers) { append_reply(q, answers); });
@@ -222,29 +258,38 @@ class GlobalRounds {
     // All ranks gather the same edges and contract alike; an edge is stored by the rank that offered the least one.
     std::vector<LeastEdgeOffer> mine;
     for (std::uint32_t c = 0; c < state_.components; ++c) {
-      const Choice& choice = state_.best[c];
+      const LeastEdge& choice = best_[c];
       if (choice.to != kNone && choice.key.d2 <= ceiling_[c].d2) mine.push_back({choice.key, c, choice.to});
     }
-    std::vector<Choice> best(state_.components);
+    std::vector<LeastEdge> best(state_.components);
+    std::vector<std::uint32_t> target(state_.components, kNone);
     std::vector<int> from(state_.components, -1);
     const auto offers = comm::all_gather(transport_, mine);
     for (std::size_t r = 0; r < offers.size(); ++r) {
       for (const auto& o : offers[r]) {
         if (!(o.key < best[o.component].key)) continue;
         best[o.component] = {o.key, o.to};
+        target[o.component] = o.to;
         from[o.component] = static_cast<int>(r);
       }
     }
-    const Contraction made = contract(best, std::vector<std::uint8_t>(state_.components, 1));
+    const Contraction made = contract(std::move(target));
     for (std::uint32_t c = 0; c < state_.components; ++c)
       if (made.keeps[c] != 0 && from[c] == transport_.rank()) state_.add_edge(best[c].key);
     for (auto& c : state_.component) c = made.renamed[c];
     for (auto& r : remote_) r.component = made.renamed[r.component];
+    for (OpenEdge& edge : edges_) {
+      edge.a = made.renamed[edge.a];
+      edge.b = made.renamed[edge.b];
+    }
+    std::erase_if(edges_, [](const OpenEdge& edge) { return edge.a == edge.b; });
     state_.components = made.components;
     ceiling_.clear();
   }
 
   BoruvkaState<D>& state_;
+  std::vector<OpenEdge> edges_;  ///< edges of the spanning tree of this rank's points between components that are left
+  std::vector<LeastEdge> best_;  ///< by component: least edge out of it that this rank knows in this round
   RemoteBoxes<D>& others_;
   comm::Transport& transport_;
   /// By point of this rank: lower bound of the squared distance to points of other components on other ranks. Where the nearest
@@ -254,7 +299,8 @@ class GlobalRounds {
       slot_;                        ///< by point: position in remote_ of its edge to another rank; kNone: none is known
   std::vector<RemoteEdge> remote_;  ///< known edges to points of other ranks
   std::vector<std::uint32_t> known_;  ///< by position in remote_: this rank's point
-  std::vector<double> least_;         ///< by node of the tree, for leaves: lower bound of bound_ of its points
+  std::vector<double> least_;         ///< by node of the tree: lower bound of the same for all of its points
+  double greatest_ = 0;               ///< greatest limit of a component in this round
   std::vector<Key> ceiling_;          ///< by component: least squared distance of an edge out that any rank has found
 };
 
@@ -262,9 +308,9 @@ class GlobalRounds {
 
 // Last stage of a spanning tree of points: rounds over all ranks until one component is left.
 template <std::size_t D>
-void global_rounds(BoruvkaState<D>& state, RemoteBoxes<D>& others, std::vector<double> remote_bounds,
-                   comm::Transport& transport, Report& report) {
-  GlobalRounds<D> rounds(state, others, std::move(remote_bounds), transport);
+void global_rounds(BoruvkaState<D>& state, std::vector<OpenEdge> edges, RemoteBoxes<D>& others,
+                   std::vector<double> remote_bounds, comm::Transport& transport, Report& report) {
+  GlobalRounds<D> rounds(state, std::move(edges), others, std::move(remote_bounds), transport);
   report.fact("euclidean_global_components", state.components);
   std::int64_t count = 0;
   const double first = state.components;

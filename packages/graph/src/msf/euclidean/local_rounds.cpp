@@ -5,18 +5,16 @@
 
 namespace merganser::msf::euclidean {
 
-namespace {
-
-/// Contracts n components of points in a Boruvka round: those with chosen[c] are joined to component target(c). Of two components
-/// that chose each other the lower is the root; a strict order of edges admits no longer cycle. Local.
-Contraction contract_with(std::uint32_t n, const auto& target, const std::vector<std::uint8_t>& chosen) {
+// Contraction of a round's choices: trees of chosen edges become components.
+Contraction contract(std::vector<std::uint32_t> target) {
+  const auto n = static_cast<std::uint32_t>(target.size());
   Contraction out;
   out.keeps.assign(n, 0);
-  std::vector<std::uint32_t> up(n);
+  // In place, from the first: a target that is looked at is that of a later component. A strict order of edges admits no longer cycle.
+  std::vector<std::uint32_t>& up = target;
   for (std::uint32_t c = 0; c < n; ++c) {
-    const std::uint32_t to = chosen[c] != 0 ? target(c) : c;
-    const bool dual = to != c && chosen[to] != 0 && target(to) == c;
-    up[c] = dual && c < to ? c : to;
+    const std::uint32_t to = target[c];
+    if (to == kNone || (c < to && target[to] == c)) up[c] = c;
     out.keeps[c] = static_cast<std::uint8_t>(up[c] != c);
   }
   // New numbers in the order of the least old number of a tree; paths are compressed on the way.
@@ -35,25 +33,26 @@ Contraction contract_with(std::uint32_t n, const auto& target, const std::vector
   return out;
 }
 
-}  // namespace
-
-// Contraction of a round's choices: trees of chosen edges become components.
-Contraction contract(const std::vector<Choice>& best, const std::vector<std::uint8_t>& chosen) {
-  return contract_with(
-      static_cast<std::uint32_t>(best.size()), [&](std::uint32_t c) { return best[c].to; }, chosen);
-}
-
 namespace {
 
-/// Returns, by component of this rank, 1 if it is certified, so that the rank may contract it alone: its least edge comes before
-/// every edge to points of other ranks.
+/// Returns, by component of this rank, the component that its best edge leads to if the rank may contract it alone, since that edge
+/// comes before every edge to points of other ranks; else kNone. @param remote_bounds  by component; empty: there are no other ranks
 template <std::size_t D>
-std::vector<std::uint8_t> certified(const BoruvkaState<D>& state, const std::vector<Key>& remote_bounds) {
-  std::vector<std::uint8_t> chosen(state.components);
+std::vector<std::uint32_t> certified_targets(const BoruvkaState<D>& state, const std::vector<Key>& remote_bounds) {
+  std::vector<std::uint32_t> target(state.components, kNone);
   for (std::uint32_t c = 0; c < state.components; ++c)
-    chosen[c] = static_cast<std::uint8_t>(state.best[c].to != kNone &&
-                                          (remote_bounds.empty() || state.best[c].key < remote_bounds[c]));
-  return chosen;
+    if (state.best[c].from != kNone && (remote_bounds.empty() || state.best[c].key < remote_bounds[c]))
+      target[c] = state.component[state.best[c].to];
+  return target;
+}
+
+/// Gives the components of this rank's points the numbers of a contraction.
+template <std::size_t D>
+void rename_components(BoruvkaState<D>& state, const Contraction& made) {
+  share_loop(state.threads, state.component.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t v = begin; v < end; ++v) state.component[v] = made.renamed[state.component[v]];
+  });
+  state.components = made.components;
 }
 
 /// Applies a contraction to the state of the local rounds: adds the edges to the spanning tree, renumbers the components of points,
@@ -67,10 +66,7 @@ void apply_contraction(BoruvkaState<D>& state, const Contraction& made, const Ke
     if (made.keeps[c] != 0) state.add_edge(key(c));
     if (!least_remote.empty()) renamed[made.renamed[c]] = std::min(renamed[made.renamed[c]], least_remote[c]);
   }
-  share_loop(state.threads, state.component.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t v = begin; v < end; ++v) state.component[v] = made.renamed[state.component[v]];
-  });
-  state.components = made.components;
+  rename_components(state, made);
   least_remote = std::move(renamed);
 }
 
@@ -79,11 +75,10 @@ void apply_contraction(BoruvkaState<D>& state, const Contraction& made, const Ke
 template <std::size_t D>
 bool first_round(BoruvkaState<D>& state, std::vector<Key>& least_remote) {
   const auto key = [&](std::uint32_t v) { return state.key(v, state.nearest[v], state.bound[v]); };
-  std::vector<std::uint8_t> chosen(state.components);
+  std::vector<std::uint32_t> target(state.components, kNone);
   for (std::uint32_t v = 0; v < state.components; ++v)
-    chosen[v] = static_cast<std::uint8_t>(state.nearest[v] != v && (least_remote.empty() || key(v) < least_remote[v]));
-  const Contraction made = contract_with(
-      state.components, [&](std::uint32_t v) { return state.nearest[v]; }, chosen);
+    if (state.nearest[v] != v && (least_remote.empty() || key(v) < least_remote[v])) target[v] = state.nearest[v];
+  const Contraction made = contract(std::move(target));
   if (made.components == state.components) return false;
   apply_contraction(state, made, key, least_remote);
   return true;
@@ -107,14 +102,38 @@ int local_rounds(BoruvkaState<D>& state, const std::vector<double>& remote_bound
     if (progress) progress(1 - static_cast<double>(state.components) / state.tree.size());
     state.choose_from_lists();
     state.search_where_needed(least_remote);
-    const Contraction made = contract(state.best, certified(state, least_remote));
-    if (made.components == state.components) break;
-    apply_contraction(
-        state, made, [&](std::uint32_t c) { return state.best[c].key; }, least_remote);
+    const Contraction made = contract(certified_targets(state, least_remote));
+    // Without other ranks a round at least halves the components; where it does less, another one would be of little use.
+    const bool few = made.components > state.components / 2;
+    if (made.components < state.components)
+      apply_contraction(
+          state, made, [&](std::uint32_t c) { return state.best[c].key; }, least_remote);
+    if (few) break;
   }
   return rounds;
 }
 
+// Stage after the local rounds: the rest of the rank's own tree, whose edges stand for its points in the global rounds.
+template <std::size_t D>
+std::vector<OpenEdge> find_open_edges(BoruvkaState<D>& state) {
+  std::vector<OpenEdge> open;
+  const auto left = state.component;
+  const std::uint32_t components = state.components;
+  while (state.components > 1) {
+    state.choose_from_lists();
+    state.search_where_needed({});
+    const Contraction made = contract(certified_targets(state, {}));
+    for (std::uint32_t c = 0; c < state.components; ++c)
+      if (made.keeps[c] != 0) open.push_back({state.best[c].key, left[state.best[c].from], left[state.best[c].to]});
+    rename_components(state, made);
+  }
+  state.component = left;
+  state.components = components;
+  state.node_component.assign(state.tree.nodes().size(), kNone);  // nodes of one component have several again
+  return open;
+}
+
 MERGANSER_FOR_AXES(MERGANSER_FUNCTION, local_rounds)
+MERGANSER_FOR_AXES(MERGANSER_FUNCTION, find_open_edges)
 
 }  // namespace merganser::msf::euclidean

@@ -11,8 +11,9 @@ constexpr std::uint32_t kSeveral = kNone - 1;  // box of several components; not
 template <std::size_t D>
 RemoteBoxes<D>::RemoteBoxes(const PointTree<D>& tree, comm::Transport& transport)
     : metric_(tree.metric()), mine_(static_cast<std::size_t>(transport.rank())) {
+  const auto bounds = comm::all_gather_value(transport, tree.bounds());
   std::vector<Node> mine;
-  if (tree.size() > 0) copy_nodes(tree, choose_opened(tree), 0, mine);
+  if (tree.size() > 0) copy_nodes(tree, choose_opened(tree, bounds), 0, mine);
   for (const auto& node : mine) told_.push_back(node.node);  // mark() sends their components in this order
   boxes_ = comm::all_gather(transport, mine);
   boxes_.drop(mine_);
@@ -30,23 +31,33 @@ void RemoteBoxes<D>::mark(const BoruvkaState<D>& state, comm::Transport& transpo
   for (std::size_t r = 0; r < all.size(); ++r) component_[r].assign(all[r].begin(), all[r].end());
 }
 
-/// Chooses the nodes of this rank's point tree whose children are sent to all ranks: greedily those with many points in a long box.
+/// Chooses the nodes of this rank's point tree whose children are sent to all ranks: greedily those with many points in a box that is
+/// long compared to its distance from other ranks. @param bounds  by rank: bounding box of its points
 /// @return by node: 1: its children are sent
 template <std::size_t D>
-std::vector<std::uint8_t> RemoteBoxes<D>::choose_opened(const PointTree<D>& tree) {
-  // Boxes are opened by extent times number of points: a long box of many points bounds the distances to many points loosely.
-  constexpr int kMax = 511;
+std::vector<std::uint8_t> RemoteBoxes<D>::choose_opened(const PointTree<D>& tree,
+                                                        const std::vector<Bounds<D>>& bounds) const {
+  // A distance to a box is looser the longer the box is. What matters is that relative to the distance: small boxes far from all
+  // other ranks would be of no use to them. Few ranks share more memory for boxes than many.
+  constexpr std::size_t kTotal = 4096;
+  constexpr std::size_t kMin = 511;
+  const std::size_t most = std::max(kMin, kTotal / bounds.size());
   const auto& nodes = tree.nodes();
   using Weighed = std::pair<double, std::uint32_t>;
   std::priority_queue<Weighed> next;
   const auto weigh = [&](std::uint32_t node) {
     const Bounds<D>& box = nodes[node].box;
     const double extent = box.extent(box.widest());
-    if (nodes[node].right != 0) next.emplace(extent * static_cast<double>(nodes[node].end - nodes[node].begin), node);
+    if (nodes[node].right == 0 || extent == 0) return;
+    double d2 = kInfinity;
+    for (std::size_t r = 0; r < bounds.size(); ++r)
+      if (r != mine_ && !bounds[r].empty()) d2 = std::min(d2, metric_.distance2(box, bounds[r]));
+    const double length = metric_.norm == Norm::squares ? extent * extent : extent;  // as distances are compared
+    next.emplace(static_cast<double>(nodes[node].end - nodes[node].begin) * (length / (length + d2)), node);
   };
   std::vector<std::uint8_t> opened(nodes.size(), 0);
   weigh(0);
-  for (int i = 0; i < kMax && !next.empty(); ++i) {
+  for (std::size_t i = 0; i < most && !next.empty(); ++i) {
     const std::uint32_t node = next.top().second;
     next.pop();
     opened[node] = 1;
@@ -85,8 +96,8 @@ double RemoteBoxes<D>::distance2(const Bounds<D>& from, std::size_t rank, double
 }
 
 template <std::size_t D>
-double RemoteBoxes<D>::distance2(const Bounds<D>& from, std::uint32_t component) const {
-  double least = kInfinity;
+double RemoteBoxes<D>::distance2(const Bounds<D>& from, std::uint32_t component, double most) const {
+  double least = most < kInfinity ? std::nextafter(most, kInfinity) : kInfinity;
   for (std::size_t r = 0; r < boxes_.size(); ++r)
     if (!boxes_[r].empty()) least = std::min(least, distance2(from, r, least, component));
   return least;

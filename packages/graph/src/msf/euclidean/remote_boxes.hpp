@@ -15,7 +15,8 @@ class RemoteBoxes {
  public:
   RemoteBoxes() = default;
   /// Gathers the upper boxes of all ranks' trees of points on every rank. Collective. Each rank contributes at most 1023 boxes of
-  /// 16 D + 8 bytes: from the root on it opens, greedily, the box with the largest product of extent and number of points.
+  /// 16 D + 8 bytes, of up to eight ranks 8193 together: from the root on it opens, greedily, the box with most points, those of boxes
+  /// that are short compared to the distance to other ranks counting less.
   RemoteBoxes(const PointTree<D>& tree, comm::Transport& transport);
 
   /// Updates the components of all ranks' boxes before the queries of a global round: exchanges, for every box that was sent, the
@@ -26,9 +27,9 @@ class RemoteBoxes {
   /// above. Boxes whose points are all of `component` are ignored. Local.
   [[nodiscard]] double distance2(const Bounds<D>& from, std::size_t rank, double most,
                                  std::uint32_t component = kNone) const;
-  /// Returns a lower bound of the squared distance from a box to the points of all other ranks; boxes whose points are all of
-  /// `component` are ignored. Local.
-  [[nodiscard]] double distance2(const Bounds<D>& from, std::uint32_t component = kNone) const;
+  /// Returns a lower bound of the squared distance from a box to the points of all other ranks; any number above `most` if it is above.
+  /// Boxes whose points are all of `component` are ignored. Local.
+  [[nodiscard]] double distance2(const Bounds<D>& from, std::uint32_t component = kNone, double most = kInfinity) const;
   /// Prepares bound_within(): collects the boxes of other ranks within the squared distance `most` of a box. Local.
   void gather_near(const Bounds<D>& from, double most) const;
   /// Returns a lower bound of the squared distance from a place in the box of the last gather_near() to the points of all other ranks;
@@ -56,7 +57,8 @@ class RemoteBoxes {
   /// @param greatest  by node: greatest bound in the state of a point below it
   void set_bounds(const BoruvkaState<D>& state, const std::vector<double>& greatest, std::uint32_t node,
                   std::vector<double>& out) const;
-  static std::vector<std::uint8_t> choose_opened(const PointTree<D>& tree);
+  [[nodiscard]] std::vector<std::uint8_t> choose_opened(const PointTree<D>& tree,
+                                                        const std::vector<Bounds<D>>& bounds) const;
   static void copy_nodes(const PointTree<D>& tree, const std::vector<std::uint8_t>& opened, std::uint32_t node,
                          std::vector<Node>& to);
 
@@ -96,9 +98,10 @@ template <std::size_t D>
 /// Performs the rounds of Boruvka's algorithm on points over all ranks, for the components that no rank can contract alone, until
 /// one is left. Collective. Edges of the spanning tree are stored by the ranks that found them, which hold an end. Every rank holds
 /// the least edge of every component that is left: memory proportional to the boundaries between ranks.
+/// @param edges  of find_open_edges()
 /// @param remote_bounds  by point: lower bounds of the squared distance to points of other ranks, as in local_rounds()
 template <std::size_t D>
-void global_rounds(BoruvkaState<D>& state, RemoteBoxes<D>& others, std::vector<double> remote_bounds,
-                   comm::Transport& transport, Report& report);
+void global_rounds(BoruvkaState<D>& state, std::vector<OpenEdge> edges, RemoteBoxes<D>& others,
+                   std::vector<double> remote_bounds, comm::Transport& transport, Report& report);
 
 }  // namespace merganser::msf::euclidean

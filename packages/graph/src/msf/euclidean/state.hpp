@@ -33,10 +33,11 @@ struct Key {
 /// Returns the key of the edge between the points of ids a and b, whose squared distance is d2.
 inline Key make_key(double d2, std::uint64_t a, std::uint64_t b) { return a < b ? Key{d2, a, b} : Key{d2, b, a}; }
 
-/// Choice of a component of points in a Boruvka round: its least edge to another component that was found so far.
+/// Choice of a component of points in a Boruvka round of one rank: its least edge to another component that was found so far.
 struct Choice {
-  Key key;                   ///< the edge
-  std::uint32_t to = kNone;  ///< component at the other end of the edge; kNone: no edge was found
+  Key key;                     ///< the edge
+  std::uint32_t from = kNone;  ///< the component's own point of the edge; kNone: no edge was found
+  std::uint32_t to = kNone;    ///< point at the other end
 };
 
 /// Point, of this rank or another, for which the nearest point of another component is searched.
@@ -246,17 +247,29 @@ struct Contraction {
   std::vector<std::uint32_t> renamed;  ///< by old component: number of the new component that it is in
   std::uint32_t components = 0;        ///< number of new components
 };
-/// Contracts components of points along their least edges in a Boruvka round: c is joined to best[c].to where chosen[c] is not 0.
-/// Local. best[c] of those must be the least of all edges out of c. The root of a tree of joined components is not kept: it is not
-/// chosen, or its edge is another's too.
-[[nodiscard]] Contraction contract(const std::vector<Choice>& best, const std::vector<std::uint8_t>& chosen);
+/// Contracts components of points along their least edges in a Boruvka round: component c is joined to target[c], or to none where that
+/// is kNone. Local. The edge to it must be the least of all edges out of c. Of two components that chose each other the lower is the
+/// root, whose edge is not kept.
+[[nodiscard]] Contraction contract(std::vector<std::uint32_t> target);
 
-/// Performs rounds of Boruvka's algorithm on this rank's points alone, until no component can be contracted. Local. A component is
-/// contracted only along an edge that is shorter than the distance to any point of another rank.
+/// Performs rounds of Boruvka's algorithm on this rank's points alone, until fewer than half of the components can be contracted. Local.
+/// A component is contracted only along an edge that is shorter than the distance to any point of another rank.
 /// @param remote_bounds  by point: lower bounds of the squared distance to points of other ranks; empty: there are none
 /// @return number of rounds
 template <std::size_t D>
 int local_rounds(BoruvkaState<D>& state, const std::vector<double>& remote_bounds,
                  const std::function<void(double)>& progress = {});
+
+/// Edge between two components of one rank's points that local_rounds() has left.
+struct OpenEdge {
+  Key key;          ///< the edge
+  std::uint32_t a;  ///< component at one end
+  std::uint32_t b;  ///< component at the other end
+};
+/// Completes the spanning tree of this rank's points alone by more rounds of Boruvka's algorithm. Local. The spanning tree of all ranks'
+/// points has no other edges between the components that local_rounds() has left on this rank, but need not have all of these. The
+/// components stay as they are; lists and bounds of the state are used up. @return the edges
+template <std::size_t D>
+[[nodiscard]] std::vector<OpenEdge> find_open_edges(BoruvkaState<D>& state);
 
 }  // namespace merganser::msf::euclidean
