@@ -2,6 +2,7 @@
 #include "src/cluster/crowded_cells.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <string>
 #include <tuple>
@@ -26,16 +27,6 @@ CrowdedCells::CrowdedCells(comm::Mailbox& mailbox, const Decomposition& decompos
       cells_(cells),
       spacing_{cells.spacing(0), cells.spacing(1), cells.spacing(2)},
       shared_(decomposition.ranks() > 1 && (away || !(decomposition.is_by_cells() && cells == decomposition.grid()))) {}
-
-// The cells of Grid::cell(), with the spacing computed once.
-std::int64_t CrowdedCells::cell_of(const Site& s) const {
-  const auto cell = [&](std::size_t axis, double x) {
-    const double g = (x - cells_.box.lower[axis]) / spacing_[axis];
-    const auto top = static_cast<double>(cells_.cells[axis] - 1);
-    return static_cast<std::int64_t>(std::min(std::max(g, 0.0), top));
-  };
-  return (cell(0, s.x) * cells_.cells[1] + cell(1, s.y)) * cells_.cells[2] + cell(2, s.z);
-}
 
 /// Returns the arc to the rank that counts a cell, which owns its lower corner; kMine if that is this rank.
 std::size_t CrowdedCells::arc_of(std::int64_t cell) const {
@@ -87,6 +78,17 @@ void CrowdedCells::gather(const Parcels& parcels, const MakeMember& make) {
   group_by_cell();
 }
 
+/// Lists the numbers up to n by their slots, ascending in each: those of slot k are listed_[starts_[k]] .. listed_[starts_[k + 1] - 1].
+/// O(n + slots).
+template <class Slot>
+void CrowdedCells::list_by_slot(std::uint32_t n, std::size_t slots, const Slot& slot) {
+  starts_.assign(slots + 2, 0);
+  listed_.resize(n);
+  for (std::uint32_t i = 0; i < n; ++i) ++starts_[slot(i) + 2];
+  for (std::size_t k = 2; k < slots + 2; ++k) starts_[k] += starts_[k - 1];
+  for (std::uint32_t i = 0; i < n; ++i) listed_[starts_[slot(i) + 1]++] = i;
+}
+
 /// Puts the members of a cell together: by counting where the numbers of cells are close to each other, which takes O(n), else by
 /// sorting.
 void CrowdedCells::group_by_cell() {
@@ -99,12 +101,10 @@ void CrowdedCells::group_by_cell() {
     std::sort(counted_.begin(), counted_.end(), by_cell);
     return;
   }
-  const auto at = [&](const Counted& c) { return static_cast<std::size_t>(c.member.cell - first); };
-  starts_.assign(span + 1, 0);
-  for (const Counted& c : counted_) ++starts_[at(c) + 1];
-  for (std::size_t cell = 0; cell < span; ++cell) starts_[cell + 1] += starts_[cell];
-  spare_.resize(counted_.size());
-  for (const Counted& c : counted_) spare_[starts_[at(c)]++] = c;
+  list_by_slot(static_cast<std::uint32_t>(counted_.size()), span,
+               [&](std::uint32_t i) { return static_cast<std::size_t>(counted_[i].member.cell - first); });
+  spare_.clear();
+  for (const std::uint32_t i : listed_) spare_.push_back(counted_[i]);
   std::swap(counted_, spare_);
 }
 
@@ -117,93 +117,117 @@ CrowdedCells::Member CrowdedCells::member_of(const Units& units, std::uint32_t i
 /// Counts a unit in its cell, and no longer in the one where it was.
 void CrowdedCells::tally(const Units& units, std::uint32_t i) {
   Tallied& t = tallied_[i];
-  if (t.cell != kNone) counts_[static_cast<std::size_t>(t.cell)] -= t.count;
-  t.cell = kNone;
+  counts_[static_cast<std::size_t>(t.cell)] -= t.count;
+  t = {static_cast<std::int32_t>(counts_.size() - 1), 0};
   if (units.gone[i] != 0) return;
   t = {static_cast<std::int32_t>(cell_of(units.parcels.site(i))), static_cast<std::int32_t>(units.count_of(i))};
   counts_[static_cast<std::size_t>(t.cell)] += t.count;
 }
 
-/// Stores the members of crowded cells in counted_, cell after cell, where all units of a cell are on this rank and an array of all
-/// cells is not too large. Counts are kept over the rounds of a step.
-void CrowdedCells::gather_crowded(const Units& units, std::int64_t above) {
+/// Counts the units of a round by cell; of those of the rounds before only the ones that have changed.
+void CrowdedCells::tally_changes(const Units& units) {
   const auto known = static_cast<std::uint32_t>(tallied_.size());
-  if (known == 0) counts_.assign(static_cast<std::size_t>(cells_.cells[0] * cells_.cells[1] * cells_.cells[2]), 0);
-  tallied_.resize(units.size(), {kNone, 0});
+  const auto cells = static_cast<std::size_t>(cells_.cells[0] * cells_.cells[1] * cells_.cells[2]);
+  if (known == 0) counts_.assign(cells + 1, 0);
+  tallied_.resize(units.size(), {static_cast<std::int32_t>(cells), 0});
   for (const std::uint32_t i : units.changed)
     if (i < known) tally(units, i);
   for (std::uint32_t i = known; i < units.size(); ++i) tally(units, i);
-  sent_.assign(mailbox_.graph().out.size(), {});
-  // Without branches: whether the cell of a unit is crowded is as good as random.
-  const auto all = static_cast<std::uint32_t>(units.size());
-  in_crowded_.resize(all);
-  std::size_t n = 0;
-  for (std::uint32_t i = 0; i < all; ++i) {
-    const std::int32_t cell = tallied_[i].cell;
-    in_crowded_[n] = i;
-    n += static_cast<std::size_t>((cell != kNone) & (counts_[static_cast<std::size_t>(std::max(cell, 0))] > above));
+}
+
+/// Returns whether counts of all cells are kept over the rounds of a step: all units of a cell are on this rank, and an array of the
+/// cells is not too large.
+bool CrowdedCells::can_tally(const Units& units) const {
+  constexpr double kCellsOfUnit = 8;  // most cells for each unit
+  const double cells = static_cast<double>(cells_.cells[0]) * static_cast<double>(cells_.cells[1]) *
+                       static_cast<double>(cells_.cells[2]);
+  return !shared_ && units.size() > 0 && cells <= kCellsOfUnit * static_cast<double>(units.size()) &&
+         cells < std::numeric_limits<std::int32_t>::max();
+}
+
+/// Computes for each of a few members how many are before it by (volume, id). Without branches: which of two is the less is as good as
+/// random.
+void CrowdedCells::rank_members(std::span<const Counted> members, std::array<std::uint32_t, kMaxRanked>& place) {
+  __extension__ using Key = unsigned __int128;
+  constexpr std::uint64_t kSign = std::uint64_t{1} << 63;  // of an id, so that keys ascend with signed ids
+  std::array<Key, kMaxRanked> key;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const Member& m = members[i].member;
+    // The bits of volumes, which are positive, ascend with them.
+    const Key own = Key{std::bit_cast<std::uint64_t>(m.volume)} << 64 | (static_cast<std::uint64_t>(m.id) ^ kSign);
+    key[i] = own;
+    std::uint32_t before = 0;
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto is_less = static_cast<std::uint32_t>(key[j] < own);
+      before += is_less;
+      place[j] += 1 - is_less;
+    }
+    place[i] = before;
   }
-  in_crowded_.resize(n);
-  counted_.clear();
-  if (n == 0) return;
-  starts_.assign(counts_.size() + 1, 0);
-  for (const std::uint32_t i : in_crowded_) ++starts_[static_cast<std::size_t>(tallied_[i].cell) + 1];
-  for (std::size_t cell = 0; cell < counts_.size(); ++cell) starts_[cell + 1] += starts_[cell];
-  counted_.resize(n);
-  const Parcels& p = units.parcels;
-  for (const std::uint32_t i : in_crowded_) {
-    const Tallied t = tallied_[i];
-    const std::int32_t passed_over = (units.flags[i] & Units::kPassedOver) != 0;
-    counted_[starts_[static_cast<std::size_t>(t.cell)]++] = {
-        {t.cell, p.site(i).volume, p.id(i), t.count, passed_over}, links::kNone, i};
+}
+
+/// Chooses the lookers of one cell, of which those of other ranks are posted. @param members  all of the cell; their order changes
+void CrowdedCells::choose_of_cell(std::span<Counted> members, std::int64_t above, std::int64_t target,
+                                  std::vector<std::uint8_t>& looks) {
+  std::int64_t count = 0;
+  bool alike = true;  // each counts one, and may look
+  for (const Counted& c : members) {
+    count += c.member.count;
+    alike = alike && c.member.count == 1 && c.member.passed_over == 0;
+  }
+  if (count <= above) return;
+  const auto look = [&](const Counted& c) {
+    if (c.arc == links::kNone)
+      looks[c.index] = 1;
+    else
+      mailbox_.post(c.arc, c.index);
+  };
+  std::int64_t left = count - target;
+  if (alike && members.size() <= kMaxRanked) {
+    std::array<std::uint32_t, kMaxRanked> place;
+    rank_members(members, place);
+    for (std::size_t i = 0; i < members.size(); ++i)
+      if (place[i] < left) look(members[i]);
+    return;
+  }
+  const auto less = [](const Counted& a, const Counted& b) {
+    return std::tie(a.member.volume, a.member.id) < std::tie(b.member.volume, b.member.id);
+  };
+  // Where members are alike, the least of them look, in any order.
+  if (alike && left < count)
+    std::nth_element(members.begin(), members.begin() + left, members.end(), less);
+  else
+    std::sort(members.begin(), members.end(), less);
+  for (const Counted& c : members) {
+    if (left == 0) return;
+    if (c.member.passed_over != 0 || c.member.count > left) continue;
+    left -= c.member.count;
+    look(c);
   }
 }
 
 void CrowdedCells::choose(const Units& units, std::int64_t above, std::int64_t target,
                           std::vector<std::uint8_t>& looks) {
-  constexpr std::int64_t kCellsOfUnit = 8;  // most cells for each unit that are counted in an array
-  const double cells = static_cast<double>(cells_.cells[0]) * static_cast<double>(cells_.cells[1]) *
-                       static_cast<double>(cells_.cells[2]);
-  if (!shared_ && units.size() > 0 && cells <= static_cast<double>(kCellsOfUnit) * static_cast<double>(units.size()) &&
-      cells < std::numeric_limits<std::int32_t>::max()) {
-    gather_crowded(units, above);
-  } else {
-    gather(units.parcels, [&](std::uint32_t i) { return units.gone[i] != 0 ? Member{kNone} : member_of(units, i); });
+  if (can_tally(units)) {
+    tally_changes(units);
+    const auto is_crowded = [&](std::int64_t count) { return count > above; };
+    if (std::none_of(counts_.begin(), counts_.end(), is_crowded)) return;
+    list_by_slot(static_cast<std::uint32_t>(units.size()), counts_.size(),
+                 [&](std::uint32_t i) { return static_cast<std::size_t>(tallied_[i].cell); });
+    for (std::size_t cell = 0; cell < counts_.size(); ++cell) {
+      if (!is_crowded(counts_[cell])) continue;
+      counted_.clear();
+      for (std::uint32_t at = starts_[cell]; at < starts_[cell + 1]; ++at)
+        counted_.push_back({member_of(units, listed_[at]), links::kNone, listed_[at]});
+      choose_of_cell(counted_, above, target, looks);
+    }
+    return;
   }
+  gather(units.parcels, [&](std::uint32_t i) { return units.gone[i] != 0 ? Member{kNone} : member_of(units, i); });
   for (std::size_t begin = 0; begin < counted_.size();) {
     std::size_t end = begin;
-    std::int64_t count = 0;
-    bool alike = true;  // each counts one, and may look
-    for (; end < counted_.size() && counted_[end].member.cell == counted_[begin].member.cell; ++end) {
-      count += counted_[end].member.count;
-      alike = alike && counted_[end].member.count == 1 && counted_[end].member.passed_over == 0;
-    }
-    if (count <= above) {
-      begin = end;
-      continue;
-    }
-    std::int64_t left = count - target;
-    const auto first = counted_.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto last = counted_.begin() + static_cast<std::ptrdiff_t>(end);
-    const auto less = [](const Counted& a, const Counted& b) {
-      return std::tie(a.member.volume, a.member.id) < std::tie(b.member.volume, b.member.id);
-    };
-    // Where members are alike, the least of them look, in any order.
-    if (alike && left < count)
-      std::nth_element(first, first + left, last, less);
-    else
-      std::sort(first, last, less);
-    for (; begin < end; ++begin) {
-      if (left == 0) break;
-      const Counted& c = counted_[begin];
-      if (c.member.passed_over != 0 || c.member.count > left) continue;
-      left -= c.member.count;
-      if (c.arc == links::kNone) {
-        looks[c.index] = 1;
-      } else {
-        mailbox_.post(c.arc, c.index);
-      }
-    }
+    while (end < counted_.size() && counted_[end].member.cell == counted_[begin].member.cell) ++end;
+    choose_of_cell(std::span(counted_).subspan(begin, end - begin), above, target, looks);
     begin = end;
   }
   if (!shared_) return;

@@ -1,7 +1,10 @@
 #pragma once
 /// Cells in which a merge policy counts parcels: lookers of crowded cells, and levels of levelling thinning. A cell that several
 /// ranks share is counted by the rank that owns its lower corner.
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "merganser/comm/transport.hpp"
@@ -44,7 +47,14 @@ class CrowdedCells {
   /// Returns the grid of the cells.
   [[nodiscard]] const Grid& grid() const { return cells_; }
   /// Returns the number of the cell of a place.
-  [[nodiscard]] std::int64_t cell_of(const Site& s) const;
+  [[nodiscard]] std::int64_t cell_of(const Site& s) const {
+    // Grid::cell() and Grid::cell_index(), with the spacing computed once.
+    const auto cell = [&](std::size_t axis, double x) {
+      const double g = (x - cells_.box.lower[axis]) / spacing_[axis];
+      return static_cast<std::int64_t>(std::min(std::max(g, 0.0), static_cast<double>(cells_.cells[axis] - 1)));
+    };
+    return (cell(0, s.x) * cells_.cells[1] + cell(1, s.y)) * cells_.cells[2] + cell(2, s.z);
+  }
 
  private:
   /// Unit in its cell, as its rank sends it to the rank that counts the cell.
@@ -66,13 +76,20 @@ class CrowdedCells {
   void split_cell(std::size_t begin, std::size_t end, std::int64_t least, std::int64_t first_id, const Order& order);
   /// Unit in its cell, as counted in the rounds of a step.
   struct Tallied {
-    std::int32_t cell;   // kNone: it is gone
+    std::int32_t cell;   // the number of cells: it is gone
     std::int32_t count;  // parcels that it leaves in the cell
   };
   [[nodiscard]] Member member_of(const Units& units, std::uint32_t i) const;
   void tally(const Units& units, std::uint32_t i);
-  void gather_crowded(const Units& units, std::int64_t above);
+  void tally_changes(const Units& units);
+  [[nodiscard]] bool can_tally(const Units& units) const;
+  void choose_of_cell(std::span<Counted> members, std::int64_t above, std::int64_t target,
+                      std::vector<std::uint8_t>& looks);
+  static constexpr std::size_t kMaxRanked = 48;  // more members of a cell are partitioned or sorted
+  static void rank_members(std::span<const Counted> members, std::array<std::uint32_t, kMaxRanked>& place);
   void group_by_cell();
+  template <class Slot>
+  void list_by_slot(std::uint32_t n, std::size_t slots, const Slot& slot);
   template <class MakeMember>
   void gather(const Parcels& parcels, const MakeMember& make);
 
@@ -80,14 +97,14 @@ class CrowdedCells {
   const Decomposition& decomposition_;
   int rank_;
   Grid cells_;
-  Vec3 spacing_;                           // edges of a cell
-  bool shared_;                            // cells may be shared by ranks
-  std::vector<Tallied> tallied_;           // by unit; empty: none yet in this step
-  std::vector<std::int64_t> counts_;       // by cell: parcels of the units in tallied_
-  std::vector<Counted> counted_;           // members of the cells that this rank counts, those of a cell together
-  std::vector<Counted> spare_;             // memory of group_by_cell()
-  std::vector<std::uint32_t> starts_;      // memory of group_by_cell() and gather_crowded()
-  std::vector<std::uint32_t> in_crowded_;  // units in crowded cells, memory of gather_crowded()
+  Vec3 spacing_;                       // edges of a cell
+  bool shared_;                        // cells may be shared by ranks
+  std::vector<Tallied> tallied_;       // by unit; empty: none yet in this step
+  std::vector<std::int64_t> counts_;   // by cell: parcels of the units in tallied_; at last 0, for those gone
+  std::vector<Counted> counted_;       // members of the cells that this rank counts, those of a cell together
+  std::vector<Counted> spare_;         // memory of group_by_cell()
+  std::vector<std::uint32_t> starts_;  // results of list_by_slot(): the first of each slot in listed_
+  std::vector<std::uint32_t> listed_;  // and what is in the slots
   std::vector<std::vector<std::uint32_t>> sent_;  // per arc: units that were sent
 };
 

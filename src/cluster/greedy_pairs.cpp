@@ -88,11 +88,12 @@ void GreedyPairs::list_crossing(PolicySearch& search, const Units& units) {
 }
 
 /// Takes the links of this rank in their order, and settles those whose ends have no open link before them.
-void GreedyPairs::settle_here(const PolicySearch& search, const Units& units) {
+void GreedyPairs::settle_here(PolicySearch& search, const Units& units) {
   pair_.assign(units.size(), links::kNone);
   blocked_.assign(units.size(), 0);
   settled_.clear();
   turns_.clear();  // some are left if the last step ran out of memory
+  settle_mutual(search);
   fill_buckets(search);
   // The first turn is on top of the heap; ids tell which of two links of one length is first. The two links of lookers that have chosen
   // each other have one result in either order.
@@ -112,6 +113,20 @@ void GreedyPairs::settle_here(const PolicySearch& search, const Units& units) {
       take_turn(search, units, turn);
       if (turns_.size() > before) std::push_heap(turns_.begin(), turns_.end(), is_later);
     }
+  }
+}
+
+/// Settles the links of lookers of this rank that are each other's nearest: among all admissible partners, so that no other link of
+/// theirs, from or to any rank, has a lesser key.
+void GreedyPairs::settle_mutual(PolicySearch& search) {
+  const std::vector<std::uint32_t>& nearest = search.links().target;  // of a rank's own unit its number
+  for (std::size_t k = 0; k < search.lookers().size(); ++k) {
+    const std::uint32_t v = search.lookers()[k];
+    const std::uint32_t other = nearest[v];
+    if ((other & links::kAway) != 0 || nearest[other] != v || pair_[v] != links::kNone)
+      continue;  // kNone has this bit too
+    pair_[v] = pair_[other] = kSettled;
+    settled_.push_back({search.partners_of(k).front().distance2, v, other});
   }
 }
 
@@ -146,7 +161,8 @@ void GreedyPairs::fill_buckets(const PolicySearch& search) {
   turn_of_.resize(actors);
   at_.assign(lookers, 0);
   now_ = bucket_.size();
-  for (std::uint32_t k = 0; k < lookers; ++k) wait_for_turn(search, k);
+  for (std::uint32_t k = 0; k < lookers; ++k)
+    if (pair_[search.lookers()[k]] == links::kNone) wait_for_turn(search, k);
   for (std::uint32_t i = 0; i < in_.size(); ++i)
     wait_for_turn({in_[i].distance2, in_[i].vertex, links::kNone, static_cast<std::uint32_t>(lookers) + i});
 }

@@ -19,8 +19,9 @@ void check_link_count(std::size_t links);
 /// both ends is a pair, and drops the others of its ends. Over each link between ranks goes one record in each direction: 1 proposed,
 /// 0 dropped. A rank is done when all have come.
 ///
-/// First each rank takes its links in their order. It settles those that no open link of one of their ends precedes; links over ranks are
-/// open. A looker has one link at a time in the order, its least that is not settled.
+/// First each rank settles the links of its lookers that are each other's nearest. Then it takes the others in their order, and settles
+/// those that no open link of one of their ends precedes; links over ranks are open. A looker has one link at a time in the order, its
+/// least that is not settled.
 class GreedyPairs {
  public:
   /// Makes the pairs of a round from PolicySearch::partners_of(), and replaces the links of the search by them, each from the leaf to
@@ -56,7 +57,8 @@ class GreedyPairs {
     std::uint32_t actor;
   };
   void list_crossing(PolicySearch& search, const Units& units);
-  void settle_here(const PolicySearch& search, const Units& units);
+  void settle_here(PolicySearch& search, const Units& units);
+  void settle_mutual(PolicySearch& search);
   void fill_buckets(const PolicySearch& search);
   [[nodiscard]] std::size_t bucket_of(double distance2) const;
   void wait_for_turn(const Turn& turn);

@@ -60,7 +60,7 @@ void PolicySearch::find(Units& units, const std::vector<std::uint8_t>& looks, St
   single_ = !begun_;
   begun_ = true;
   by_cells_ = build_cells(units, looks);
-  queries_ = 0;
+  queries_ = given_up_ = 0;
   units.changed.clear();
   search_local(units, looks);
   laps.add_to(seconds.search);
@@ -147,7 +147,10 @@ void PolicySearch::search_cells(const Units& units) {
 /// Finds the least admissible partners of a unit of another rank, less than those given.
 void PolicySearch::find_for(const Units& units, const LookingUnit& looking, std::span<Partner> best) {
   // A policy that limits members suits cell lists in the first round alone, in which no query has a unit of several.
-  if (by_cells_ && looking.refused.empty() && cells_.find(looking, best)) return;
+  if (by_cells_ && looking.refused.empty()) {
+    if (cells_.find(looking, best)) return;
+    ++given_up_;
+  }
   build_tree(units);
   tree_.find(looking, best);
 }
@@ -206,6 +209,7 @@ void PolicySearch::answer_queries(const Units& units, const std::vector<std::uin
       }
     }
   }
+  if (given_up_ > kFew + queries_ / kFew) steps_of_trees_ = kStepsBetweenTries;
   spend(Work::search, units.size());
 }
 

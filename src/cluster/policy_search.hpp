@@ -106,6 +106,7 @@ class PolicySearch {
   bool by_cells_ = false;                          // the cell lists have the units of this round
   bool single_ = false;                            // all units of all ranks are parcels of before the step
   std::size_t queries_ = 0;                        // of other ranks in the last round of the step
+  std::size_t given_up_ = 0;                       // of these, those that cell lists gave up
   unsigned few_rounds_ = 0;                        // rounds of the step after the first in which few looked
   unsigned steps_of_trees_ = 0;                    // steps, this one included, in which cell lists are not tried
   std::vector<std::uint32_t> lookers_;             // units, those near each other together

@@ -70,10 +70,11 @@ bool UnitCells::build(const Units& units, const std::vector<std::uint8_t>& looks
 
 /// Stores all units that are not gone in the list. @param here  their number
 void UnitCells::List::fill(const Units& of, const std::vector<std::uint8_t>& looking, std::size_t here) {
-  places.resize(3 * here);
-  ids.resize(here);
-  units.resize(here);
-  looks.resize(here);
+  // One more, for those gone at the end: whether a unit is gone is as good as random, so no branch tells.
+  places.resize(3 * here + 3);
+  ids.resize(here + 1);
+  units.resize(here + 1);
+  looks.resize(here + 1);
   // Pointers that a store of one byte cannot change.
   double* const place = places.data();
   std::int64_t* const id = ids.data();
@@ -87,15 +88,19 @@ void UnitCells::List::fill(const Units& of, const std::vector<std::uint8_t>& loo
   const auto n = static_cast<std::uint32_t>(of.size());
   std::size_t at = 0;
   for (std::uint32_t v = 0; v < n; ++v) {
-    if (is_gone[v] != 0) continue;
     const Site& s = site[v];
     place[3 * at] = s.x;
     place[3 * at + 1] = s.y;
     place[3 * at + 2] = s.z;
     id[at] = std::bit_cast<std::int64_t>(rows[v * width]);
     unit[at] = v;
-    look[at++] = is_looking[v];
+    look[at] = is_looking[v];
+    at += is_gone[v] == 0;
   }
+  places.resize(3 * here);
+  ids.resize(here);
+  units.resize(here);
+  looks.resize(here);
 }
 
 /// Stores the units that are not gone in the lists of their values. @return false if there are too many combinations of values
@@ -153,8 +158,16 @@ void UnitCells::sort(List& list) {
   const std::size_t axes = filter_->packed.phase.size();
   const std::uint32_t* const order = list.cells.order();
   list.more.resize(axes * n);
-  for (std::size_t v = 0; v < n && axes > 0; ++v)
-    filter_->place(units_->parcels.row(list.units[order[v]]), list.more.data() + v * axes);
+  const double* const rows = units_->parcels.rows();
+  const std::size_t width = units_->parcels.schema().width();
+  const std::uint32_t* const units = list.units.data();
+  for (std::size_t a = 0; a < axes; ++a) {
+    const std::size_t column = filter_->columns.phase[a];
+    const double factor = filter_->columns.factors[a];
+    double* const to = list.more.data() + a;
+    for (std::size_t v = 0; v < n; ++v)
+      to[v * axes] = filter_->columns.value(rows + units[order[v]] * width, column) * factor;
+  }
   list.ready = true;
 }
 

@@ -248,8 +248,7 @@ void PointTree<D>::reserve(std::size_t points) {
 // child of a node is the next node. The parts below a node of many points are made at once, and then stand one after the other.
 template <std::size_t D>
 void PointTree<D>::build(std::vector<IdentifiedPoint<D>>& items, const Range& top, Divisions& divisions, int threads) {
-  constexpr std::uint32_t kMinPoints = 4096;  // fewer cost less than threads
-  if (threads > 1 && top.end - top.begin >= kMinPoints) {
+  if (threads > 1 && top.end - top.begin >= kMinThreadItems) {
     const auto node = static_cast<std::uint32_t>(nodes_.size());
     const std::optional<Children> children = add_node(items, top, divisions);
     if (!children) return;

@@ -41,7 +41,6 @@ struct NearLists {
 /// kMaxNear
 HWY_INLINE bool list_near(const BlockSearch& s, const CandidateRow& candidates, std::uint32_t v, std::uint32_t limit,
                           NearLists& to) {
-  constexpr std::uint32_t kUsual = 4;  // near ones in a step: more are rare
   const U u;
   const I i;
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(u));
@@ -62,6 +61,18 @@ HWY_INLINE bool list_near(const BlockSearch& s, const CandidateRow& candidates, 
     const auto more = static_cast<std::uint32_t>(std::popcount(bits));
     if (count + more > kMaxNear) [[unlikely]]
       return false;
+#if HWY_TARGET <= HWY_AVX3
+    // The near lanes of each vector go to the front; what follows overwrites the others.
+    constexpr std::uint32_t kLanes = 16;
+    static_assert(kPad >= kLanes);
+    for (std::uint32_t k = 0, begin = count; k < kStep; k += kLanes) {
+      const auto some = static_cast<std::uint16_t>(bits >> k);
+      const auto mask = hn::LoadMaskBits(i, reinterpret_cast<const std::uint8_t*>(&some));
+      hn::StoreU(hn::Compress(hn::LoadU(i, vertex + at + k), mask), i, to.vertex + begin);
+      begin += static_cast<std::uint32_t>(std::popcount(some));
+    }
+#else
+    constexpr std::uint32_t kUsual = 4;       // near ones in a step: more are rare
     const auto take = [&](std::uint32_t k) {  // behind the last bit, of a candidate behind the step
       to.vertex[count + k] = vertex[at + static_cast<std::uint32_t>(std::countr_zero(bits))];
       bits &= bits - 1;
@@ -69,6 +80,7 @@ HWY_INLINE bool list_near(const BlockSearch& s, const CandidateRow& candidates, 
     for (std::uint32_t k = 0; k < kUsual; ++k) take(k);
     if (more > kUsual) [[unlikely]]
       for (std::uint32_t k = kUsual; k < more; ++k) take(k);
+#endif
     count += more;
   }
   to.count = count;

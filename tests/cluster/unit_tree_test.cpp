@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "src/cluster/policy_search.hpp"
+#include "tests/cluster/share.hpp"
 #include "tests/cluster/unit_rounds.hpp"
+#include "tests/support/ranks.hpp"
 
 namespace {
 
@@ -242,6 +244,26 @@ TEST(PolicySearch, finds_in_a_tree_what_cell_lists_do_not_find_and_then_builds_t
           Rounds::expect_equal(s.search.partners_of(k), std::span(want).subspan(k * fan, fan));
       }
     }
+}
+
+TEST(PolicySearch, builds_trees_after_queries_of_another_rank_that_cell_lists_did_not_answer) {
+  on_ranks({"threads", 2, ""}, [](comm::Transport& t) {
+    const Policy policy("small, phase:ux*100");
+    const Decomposition halves(policy_grid(), 2);
+    const auto mailbox = t.mailbox(comm::Graph::symmetric({1 - t.rank()}));
+    PolicySearch search(*mailbox, halves, t.rank(), policy.filter, 1, false);
+    Parcels mine = owned_parcels(t, policy.units(6000, 1).parcels, halves);
+    Units units(policy_schema(), false);
+    units.assign(mine, policy.policy, policy.columns);
+    std::vector<std::uint8_t> looks(units.size(), 0);
+    if (t.rank() == 0) std::fill_n(looks.begin(), 300, std::uint8_t{1});
+    StageTimes seconds;
+    for (int step = 0; step < 2; ++step) {
+      search.begin();
+      search.find(units, looks, seconds);
+      EXPECT_EQ(search.is_by_cells(), step == 0) << "rank " << t.rank();
+    }
+  });
 }
 
 TEST(PolicySearch, tries_cell_lists_again_long_after_too_many_species) {

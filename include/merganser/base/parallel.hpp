@@ -12,6 +12,9 @@
 
 namespace merganser {
 
+/// Least number of points or edges that are shared by threads: fewer cost less than starting one.
+inline constexpr std::size_t kMinThreadItems = 4096;
+
 /// Guard that joins the threads of a fork-join region at the end of a block, also when an exception leaves it.
 struct Joined {
   std::vector<std::thread>& team;  ///< threads to join; may grow during the block

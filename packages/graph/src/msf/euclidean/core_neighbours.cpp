@@ -54,8 +54,7 @@ CoreNeighbours::CoreNeighbours(const PointTree<D>& tree, const NearPoints& near,
   const std::span<const std::uint32_t> all(near.point);
   const auto core_of = [&](std::uint32_t v) { return tree.metric().weight(cores[v]); };
   // Each thread makes the lists of consecutive points, which are then joined in that order. The first one's are in place.
-  constexpr std::uint32_t kMinPoints = 4096;  // fewer cost less than threads
-  const auto team = static_cast<std::uint64_t>(tree.size() < kMinPoints ? 1 : threads);
+  const auto team = static_cast<std::uint64_t>(tree.size() < kMinThreadItems ? 1 : threads);
   const auto first = [&](std::uint64_t t) { return static_cast<std::uint32_t>(tree.size() * t / team); };
   std::vector<std::vector<std::uint32_t>> others(static_cast<std::size_t>(team));
   in_parallel(static_cast<int>(team), [&](int t) {

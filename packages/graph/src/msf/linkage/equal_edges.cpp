@@ -27,8 +27,7 @@ EqualEdges::EqualEdges(const GatheredPoints& points, const std::function<std::ve
       done_((points.sites->size() + kLeaf - 1) / kLeaf),
       unvisited_(points.sites->size()) {
   // The boxes are those of the points alone, so that both can be made at once.
-  constexpr std::size_t kMinPoints = 4096;  // fewer cost less than a thread
-  const int team = points.threads > 1 && place_.size() >= kMinPoints ? 2 : 1;
+  const int team = points.threads > 1 && place_.size() >= kMinThreadItems ? 2 : 1;
   std::vector<GrownEdge> grown;
   std::vector<std::uint32_t> order;
   in_parallel(team, [&](int t) {

@@ -159,9 +159,8 @@ std::vector<double> sorted_weights(const Forest& forest) {
 /// minimum spanning trees do. The rounding of arc sines and of alpha may order near pairs otherwise. @throws InputError
 /// @param threads  above 1: the weights of both trees are sorted at once
 void check_same_weights(const std::vector<GrownEdge>& found, const Forest& forest, int threads) {
-  constexpr double kRounding = 1e-12;      // relative
-  constexpr std::size_t kMinEdges = 4096;  // fewer cost less than a thread
-  const int team = threads > 1 && found.size() >= kMinEdges ? 2 : 1;
+  constexpr double kRounding = 1e-12;  // relative
+  const int team = threads > 1 && found.size() >= kMinThreadItems ? 2 : 1;
   std::vector<double> mine(found.size());
   std::vector<double> theirs;
   in_parallel(team, [&](int t) {
