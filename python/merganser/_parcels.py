@@ -1,7 +1,7 @@
 """Parcels: their schema and container, merge steps (Clusterer), and stars among points in arrays of the caller's."""
 from __future__ import annotations
 
-from typing import Any, Iterable, NamedTuple
+from typing import Any, Iterable, Mapping, NamedTuple
 
 import numpy as np
 
@@ -26,9 +26,15 @@ class Schema:
     """
 
     def __init__(self, attributes: dict[str, Any]):
+        if not isinstance(attributes, Mapping):
+            raise WrongTypeError(f"attributes: a {type(attributes).__name__}; allowed: a dict of rules by name")
         given = []
-        for name, what in dict(attributes).items():
-            rule, components = (what, 5 if what == "ellipsoid" else 1) if isinstance(what, str) else what
+        for name, what in attributes.items():
+            if isinstance(what, str):
+                what = what, 5 if what == "ellipsoid" else 1
+            if not isinstance(name, str) or not isinstance(what, (tuple, list)) or len(what) != 2 or not isinstance(what[0], str):
+                raise WrongTypeError(f"attributes: {name!r}: {what!r}; allowed: 'NAME': 'RULE', or 'NAME': ('RULE', components)")
+            rule, components = what
             names = [name] if components == 1 else [f"{name}_{i}" for i in range(whole(components, name, 1, 1 << 20))]
             given.append((name, int(components), rule, names, ""))
         self._core = _core.SchemaFound(given)
@@ -69,6 +75,9 @@ class Parcels:
         self._schema = Schema.epic() if schema is None else schema
         if not isinstance(self._schema, Schema):
             raise WrongTypeError(f"schema: a {type(schema).__name__}; allowed: a merganser.Schema")
+        for name in ("id", "position", *_SITE):
+            if name in self._schema.attributes:
+                raise UsageError(f"schema: an attribute {name!r}; allowed: other names than those of the columns of all parcels")
         self._core = _core.parcels(self._schema._core, whole(n, "n", 0, 2**31 - 1))
 
     @classmethod

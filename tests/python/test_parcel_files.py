@@ -243,3 +243,13 @@ def test_a_time_level_that_is_not_there_is_refused_with_those_that_are(path):
         file.renameVariable("t", "other")
     with pytest.raises(merganser.InputError, match="1 time levels; allowed: time_index within them, not 1"):
         merganser.read_parcels(path, time_index=1)
+
+
+@pytest.mark.parametrize("name", ["x", "id"])
+def test_a_variable_called_as_a_column_of_parcels_does_not_replace_it(path, name):
+    with netCDF4.Dataset(path, "r+") as file:
+        file.createVariable(name, "f8", file.variables["volume"].dimensions)[:] = 0.25
+    with pytest.raises(merganser.UsageError, match=f"an attribute '{name}'; allowed: other names"):
+        merganser.read_parcels(path, attributes={name: "mean"})
+    parcels, _ = merganser.read_parcels(path, attributes={name: "drop"})
+    assert len(set(parcels["x"])) == 40
