@@ -1,8 +1,10 @@
 // Description of an openPMD file: iteration, species, records and what they say of their merge rules, box from mesh records.
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "merganser/base/error.hpp"
@@ -41,20 +43,23 @@ void find_iteration(const hdf5::File& file, ParcelFileInfo& info) {
     throw InputError(file.path() + ": openPMD's basePath is \"" + base + "\"" +
                      (at == std::string::npos ? "" : ", or there is no group /data") +
                      "; allowed: /data/%T/, as openPMD 1.1 has it");
-  std::vector<std::int64_t> all;
+  std::map<std::int64_t, std::string> all;  // names of groups by number: some are filled with zeros
   for (const std::string& name : file.members("/data")) {
     std::int64_t number = 0;
     const auto [end, wrong] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (wrong == std::errc() && end == name.data() + name.size() && number >= 0) all.push_back(number);
+    if (wrong != std::errc() || end != name.data() + name.size() || number < 0) continue;
+    if (const auto [other, first] = all.emplace(number, name); !first)
+      throw InputError(file.path() + ": the groups " + other->second + " and " + name +
+                       " of /data are one iteration; allowed: one for each number");
   }
   if (all.empty()) throw InputError(file.path() + ": no iteration in /data");
-  std::sort(all.begin(), all.end());
+  const auto& [last, group] = *all.rbegin();
   OpenpmdSource& source = info.metadata.openpmd;
   source.file = file.path();
-  source.iteration = "/data/" + std::to_string(all.back());
+  source.iteration = "/data/" + group;
   if (all.size() > 1) {
     info.metadata.lost.push_back({"iterations", std::to_string(all.size() - 1) + " iterations before the last"});
-    info.notes.push_back("iteration " + std::to_string(all.back()) + ", the last of " + std::to_string(all.size()));
+    info.notes.push_back("iteration " + std::to_string(last) + ", the last of " + std::to_string(all.size()));
   }
   const std::vector<double> time = file.numbers(source.iteration, "time");
   const std::vector<double> unit = file.numbers(source.iteration, "timeUnitSI");
@@ -77,6 +82,8 @@ std::optional<Component> read_component(const hdf5::File& file, const std::strin
   out.at = at;
   const std::vector<double> unit = file.numbers(at, "unitSI");
   if (unit.size() == 1) out.unit = unit[0];
+  if (unit.size() != 1 && file.has_attribute(at, "unitSI"))  // a text, say: it would count as 1
+    throw InputError(file.path() + ": unitSI of " + at + " is not one number; allowed: a number that is finite, not 0");
   if (!std::isfinite(out.unit) || out.unit == 0)
     throw InputError(file.path() + ": unitSI of " + at + " is " + number_text(out.unit) + "; allowed: finite, not 0");
   if (file.kind(at) == hdf5::ObjectKind::dataset) {
@@ -138,7 +145,7 @@ Described describe_species(const hdf5::File& file, const std::string& at, const 
       throw InputError(file.path() + ": " + at + '/' + path + " has " + std::to_string(length) +
                        " values, records before it " + std::to_string(count) + "; truncated or damaged");
     count = length;
-    if (file.numbers(found->at, "unitSI").size() != 1) out.without_unit.push_back(name + '/' + path);
+    if (!file.has_attribute(found->at, "unitSI")) out.without_unit.push_back(name + '/' + path);
     const std::string column = column_name(record, component);
     if (!out.species.columns.emplace(column, *found).second)
       throw InputError(file.path() + ": species " + name + ": two records become the column " + column);
@@ -282,14 +289,20 @@ std::optional<MeshGrid> read_mesh(const hdf5::File& file, const std::string& at)
   return out;
 }
 
+/// Returns true for the word of a periodic boundary, in capital letters too.
+bool is_periodic(std::string_view word) {
+  return std::ranges::equal(word, std::string_view("periodic"),
+                            [](unsigned char a, char b) { return std::tolower(a) == b; });
+}
+
 /// Reads which axes are periodic from the boundaries of a list of the extension ED-PIC: two words for each axis in the order of
 /// axisLabels. Empty: it does not say.
 std::optional<std::array<bool, 3>> read_boundaries(const std::vector<std::string>& words, const MeshGrid& mesh) {
   if (words.size() != 6) return std::nullopt;
   std::array<bool, 3> periodic{};
   for (std::size_t a = 0; a < 3; ++a) {
-    const bool low = words[2 * mesh.axis[a]] == "periodic";
-    const bool high = words[2 * mesh.axis[a] + 1] == "periodic";
+    const bool low = is_periodic(words[2 * mesh.axis[a]]);
+    const bool high = is_periodic(words[2 * mesh.axis[a] + 1]);
     if (low != high) return std::nullopt;
     periodic[a] = low;
   }
@@ -415,6 +428,10 @@ ParticleFile describe_openpmd(const hdf5::File& file, const std::string& species
   describe_ids(file, all, out);
   describe_positions(all, info.metadata);
   for (Described& d : all) {
+    const auto weighting = d.species.columns.find("volume");
+    if (weighting != d.species.columns.end() && weighting->second.unit != 1)
+      info.notes.push_back("unitSI of " + d.species.name + "/weighting is " + number_text(weighting->second.unit) +
+                           ", which does not count: volumes are the numbers in the file");
     if (!d.without_unit.empty())
       info.notes.push_back("no unitSI of " + joined(d.without_unit) + ": these count as in SI units");
     info.parcels += d.species.count;
