@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import operator
+import os
 from typing import Any
 
 import numpy as np
@@ -281,6 +282,22 @@ def scalar(value: Any, name: str) -> float:
             pass
     what = f"{value.dtype} array" if isinstance(value, np.ndarray) and kind not in "fiubO" else type(value).__name__
     raise WrongTypeError(f"{name}: a {what}; allowed: a number")
+
+
+def file_path(value: Any) -> str:
+    """Converts the argument `path` of a function to the text that the extension opens. Raises UsageError for names with zero bytes, at
+    the first of which the system would end them, and names that are not UTF-8; TypeError for what is no path."""
+    try:
+        path = os.fsdecode(value)
+    except TypeError:
+        raise WrongTypeError(f"path: a {type(value).__name__}; allowed: a text, bytes or os.PathLike") from None
+    try:
+        fine = b"\0" not in path.encode()
+    except UnicodeEncodeError:
+        fine = False
+    if not fine:
+        raise UsageError(f"path: {path!r}; allowed: names in UTF-8 without zero bytes")
+    return path
 
 
 def number(value: Any, name: str) -> float:

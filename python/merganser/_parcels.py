@@ -206,7 +206,9 @@ class Clusterer:
         if not isinstance(parcels, Parcels):
             raise WrongTypeError(f"parcels: a {type(parcels).__name__}; allowed: merganser.Parcels")
         self.parcels = parcels
-        lower, extent, flags = parse_box(box, periodic, 3)
+        if not isinstance(shape, str):
+            raise WrongTypeError(f"shape: a {type(shape).__name__}; allowed: a text")
+        lower, extent, flags = parse_box(_given(box), periodic, 3)
         ratio = number(40 if min_volume_ratio is None else min_volume_ratio, "min_volume_ratio")
         if not ratio > 0:
             raise UsageError(f"min_volume_ratio: {ratio}; allowed: above 0")
@@ -245,6 +247,13 @@ class Clusterer:
         self._core.distribute()
 
 
+def _given(box: Any) -> Any:
+    """Returns the box of a grid. Raises UsageError for None, which would be the unit cube."""
+    if box is None:
+        raise UsageError("box: None; allowed: (lower, upper), each a number or 3 numbers")
+    return box
+
+
 def _checked_cells(cells: Any) -> list[int]:
     """Returns the numbers of cells of a grid of parcels along three axes, from a number or one per axis. Raises UsageError."""
     given = [cells] * 3 if np.ndim(cells) == 0 else list(cells)
@@ -281,7 +290,7 @@ def random_parcels(cells: Any, *, box: Any, per_cell: int = 20, small_fraction: 
     Parcels
         Parcels of the block.
     """
-    lower, extent, _ = parse_box(box, False, 3)
+    lower, extent, _ = parse_box(_given(box), False, 3)
     ranks = whole(ranks, "ranks", 1)
     return Parcels._of(_core.random_parcels(lower, extent, _checked_cells(cells), whole(per_cell, "per_cell", 1),
                                             number(small_fraction, "small_fraction"),
@@ -363,6 +372,10 @@ class Stars:
             For arrays of other shapes than the schema's, and volumes out of range.
         """
         n, d = self._points.shape
+        if attributes is not None and not isinstance(attributes, Mapping):
+            raise WrongTypeError(f"attributes: a {type(attributes).__name__}; allowed: a dict of arrays by name")
+        if schema is not None and not isinstance(schema, Schema):
+            raise WrongTypeError(f"schema: a {type(schema).__name__}; allowed: a merganser.Schema")
         columns = {name: reals(values, name) for name, values in (attributes or {}).items()}
         widths = {name: 1 if c.ndim == 1 else c.shape[-1] for name, c in columns.items()}
         if schema is None:

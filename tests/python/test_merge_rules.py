@@ -271,3 +271,17 @@ def test_columns_are_refused_by_name(name, values, error, text):
     if error is TypeError and name == 3 or name == "none":
         with pytest.raises(error, match=f"^{text}"):
             parcels[name]
+
+
+def test_what_is_no_box_schema_or_dict_is_refused():
+    parcels = Parcels(n=3)
+    for call in (lambda: merganser.Clusterer(parcels, 4, box=None), lambda: merganser.random_parcels(4, box=None)):
+        with pytest.raises(merganser.UsageError, match="^box: None; allowed"):
+            call()
+    with pytest.raises(merganser.WrongTypeError, match="^shape: a int; allowed: a text"):
+        merganser.Clusterer(parcels, 4, box=(0, 1), shape=3)
+    found = merganser.stars(np.eye(3), np.ones(3, bool))
+    with pytest.raises(merganser.WrongTypeError, match="^attributes: a list; allowed: a dict"):
+        found.merge(np.ones(3), [1, 2, 3])
+    with pytest.raises(merganser.WrongTypeError, match="^schema: a dict; allowed: a merganser.Schema"):
+        found.merge(np.ones(3), {"a": np.ones(3)}, {"a": "sum"})
