@@ -31,13 +31,14 @@ constexpr std::array<std::pair<const char*, FileFormat>, 6> kSuffixes{{{".vtkhdf
                                                                        {".csv", FileFormat::csv}}};
 
 /// Suffixes of formats that other programs may write, and merganser does not.
-constexpr std::array<const char*, 9> kForeign{".vtk", ".vtp", ".pvtu", ".bp", ".bp4", ".bp5", ".parquet", ".tsv", ".txt"};
+constexpr std::array<const char*, 9> kForeign{".vtk", ".vtp",     ".pvtu", ".bp", ".bp4",
+                                              ".bp5", ".parquet", ".tsv",  ".txt"};
 
 /// Returns true if a name ends with a suffix, in capital letters too.
 bool has_suffix(std::string_view name, std::string_view suffix) {
-  return name.size() >= suffix.size() && std::ranges::equal(name.substr(name.size() - suffix.size()), suffix, [](unsigned char a, char b) {
-           return std::tolower(a) == b;
-         });
+  return name.size() >= suffix.size() &&
+         std::ranges::equal(name.substr(name.size() - suffix.size()), suffix,
+                            [](unsigned char a, char b) { return std::tolower(a) == b; });
 }
 
 /// Returns true if a word stands behind a colon and the suffix of a parcel file, as ":netcdf" in "a.nc:netcdf": a colon may stand in
@@ -58,9 +59,11 @@ void refuse_foreign(const std::string& name) {
                      "; allowed: :epic, :openpmd, :vtkhdf, :vtu, :npz, :npy, :csv, :series");
   for (const char* suffix : kForeign)
     if (has_suffix(name, suffix))
-      throw UsageError("cannot write " + name + ": " + suffix +
-                       " is none of the formats; allowed: .nc, .vtkhdf, .vtu, .pvd, .npz, .npy, .csv, or a format behind "
-                       "the name (" + name + ":epic)");
+      throw UsageError(
+          "cannot write " + name + ": " + suffix +
+          " is none of the formats; allowed: .nc, .vtkhdf, .vtu, .pvd, .npz, .npy, .csv, or a format behind "
+          "the name (" +
+          name + ":epic)");
 }
 
 /// Returns true for a global attribute that every file of ours says in its own way, so that no file lacks it.

@@ -206,9 +206,10 @@ std::string parse_row(std::string_view row, const TableDialect& dialect, const s
                          cells.is_malformed() ? "a quote without an end, or text behind it" : cell_text(cell));
     }
     if (!is_exact(cell, value))
-      return fmt::format("column {}{}: {}, which float64 does not hold; allowed: integers up to 2^53, or any that "
-                         "float64 holds exactly",
-                         column, names.empty() ? std::string() : fmt::format(" ({})", names[column - 1]), cell);
+      return fmt::format(
+          "column {}{}: {}, which float64 does not hold; allowed: integers up to 2^53, or any that "
+          "float64 holds exactly",
+          column, names.empty() ? std::string() : fmt::format(" ({})", names[column - 1]), cell);
     text.numbers.push_back(value);
   }
   if (column == dialect.columns) return {};

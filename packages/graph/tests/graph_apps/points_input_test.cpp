@@ -335,10 +335,13 @@ TEST_F(PointsFile, of_text_with_integers_that_no_coordinate_is_are_refused_with_
     const std::string what = std::string(": row 2 (line 3), column 2 (t): ") + whole + ", which float64 does not hold";
     EXPECT_EQ(error(write("a.csv", "x,t\n1,2\n3," + std::string(whole) + "\n5,6\n")).find(what), 0U) << whole;
   }
-  const auto at = load(write("b.txt", "9007199254740994 1700000000000000000\n9007199254740993.0 -9223372036854775808\n"
-                                      "1e149 18446744073709551616\n"), 2).at;
-  EXPECT_EQ(at, (std::vector<std::vector<double>>{
-                    {9007199254740994, 1.7e18}, {9007199254740992, -0x1p63}, {1e149, 0x1p64}}));
+  const auto at = load(write("b.txt",
+                             "9007199254740994 1700000000000000000\n9007199254740993.0 -9223372036854775808\n"
+                             "1e149 18446744073709551616\n"),
+                       2)
+                      .at;
+  EXPECT_EQ(
+      at, (std::vector<std::vector<double>>{{9007199254740994, 1.7e18}, {9007199254740992, -0x1p63}, {1e149, 0x1p64}}));
   EXPECT_NE(error(write("c.txt", "+-1 2\n3 4\n")).find("\"+-1\"; allowed: finite numbers"), std::string::npos);
 }
 
