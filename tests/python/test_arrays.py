@@ -214,3 +214,16 @@ def test_objects_that_are_no_real_numbers_are_refused():
         merganser.euclidean_tree(np.array([[np.complex64(1 + 2j), 1.5], [2, 3]], dtype=object))
     with pytest.raises(merganser.WrongTypeError, match="a Lazy, which holds no values yet; allowed: what its collect"):
         merganser.euclidean_tree(Lazy())
+
+
+def test_masks_of_dask_arrays_are_seen():
+    array = pytest.importorskip("dask.array")
+    whole = array.from_array(POINTS, chunks=(2, 2))
+    assert merganser.euclidean_tree(whole).digest == merganser.euclidean_tree(POINTS).digest
+    some = array.ma.masked_greater(whole, 8.5)
+    for call in (merganser.euclidean_tree, merganser.HDBSCAN(2).fit, FITTED.approximate_predict):
+        with pytest.raises(merganser.InputError, match=r"3 masked values, the first at \[4, 0\]"):
+            call(some)
+    xarray = pytest.importorskip("xarray")
+    with pytest.raises(merganser.InputError, match="3 masked values"):
+        merganser.euclidean_tree(xarray.DataArray(some))
