@@ -22,10 +22,8 @@ def to_array(values: Any, name: str) -> np.ndarray:
     """
     if type(values) is np.ndarray:
         return _numbers(values, name)
-    if hasattr(values, "compute") and hasattr(values, "chunks"):  # of dask, or xarray over dask: masks show in what is computed
+    if hasattr(values, "compute") and hasattr(values, "chunks"):  # of dask, whose masks show in what is computed alone
         values = values.compute()
-        if isinstance(getattr(values, "data", None), np.ma.MaskedArray):
-            values = values.data
     _check_masks(values, name)
     if isinstance(values, np.ma.MaskedArray):
         return _numbers(values.data, name)
