@@ -341,3 +341,10 @@ def test_weights_of_arcs_are_real_numbers():
     for weight in ("5", np.complex64(5 + 1j), None):
         with pytest.raises(merganser.WrongTypeError, match="^weight: a .*; allowed: a number"):
             topology.from_networkx(networkx.DiGraph([(0, 1, {"weight": weight})]))
+
+
+def test_matrices_of_unsigned_integers_that_scipy_writes_are_read(tmp_path):
+    io = pytest.importorskip("scipy.io")
+    weights = np.array([2**64 - 1, 5], dtype=np.uint64)
+    io.mmwrite(tmp_path / "a.mtx", sparse.coo_array((weights, ([0, 1], [1, 2])), shape=(3, 3)))
+    assert sorted(merganser.read_graph(tmp_path / "a.mtx")[0].w.tolist()) == [5, 2**64 - 1]

@@ -12,7 +12,7 @@
 namespace merganser::io {
 namespace {
 
-constexpr std::array<const char*, 3> kAxisNames{"x", "y", "z"};
+constexpr std::array<const char*, 3> kMeshAxes{"x", "y", "z"};
 
 /// Grid of one mesh record, with the names of its axes in the order of the box.
 struct MeshGrid {
@@ -46,7 +46,7 @@ std::optional<MeshGrid> read_mesh(const hdf5::File& file, const std::string& at)
   if (shape.size() != 3) return std::nullopt;
   MeshGrid out;
   for (std::size_t a = 0; a < 3; ++a) {
-    const auto label = std::find(labels.begin(), labels.end(), kAxisNames[a]);
+    const auto label = std::find(labels.begin(), labels.end(), kMeshAxes[a]);
     if (label == labels.end()) return std::nullopt;
     const auto i = static_cast<std::size_t>(label - labels.begin());
     out.axis[a] = i;
