@@ -12,7 +12,7 @@ import atexit as _atexit
 from . import _interpreter  # raises ImportError in sub-interpreters, before the extension is loaded
 from . import _core
 from ._core import __version__
-from ._errors import CommError, Error, InputError, UsageError, VerificationError
+from ._errors import CommError, Error, InputError, UnavailableError, UsageError, VerificationError, WrongTypeError
 from ._friends import Friends, friends_of_friends
 from ._linkage import CondensedTree, Hdbscan, cut, hdbscan, linkage
 from ._parcels import Clusterer, Merged, Parcels, Schema, Stars, random_parcels, stars
@@ -86,8 +86,10 @@ __all__ = [
     "Schema",
     "SingleLinkage",
     "Stars",
+    "UnavailableError",
     "UsageError",
     "VerificationError",
+    "WrongTypeError",
     "__version__",
     "all_points_membership_vectors",
     "approximate_predict",

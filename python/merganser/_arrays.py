@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import operator
+import os
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ def to_array(values: Any, name: str) -> np.ndarray:
     """
     if type(values) is np.ndarray:
         return _numbers(values, name)
+    if hasattr(values, "compute") and hasattr(values, "chunks"):  # of dask, whose masks show in what is computed alone
+        values = values.compute()
     _check_masks(values, name)
     if isinstance(values, np.ma.MaskedArray):
         return _numbers(values.data, name)
@@ -31,6 +34,8 @@ def to_array(values: Any, name: str) -> np.ndarray:
         return np.from_dlpack(values)
     if is_sparse(values):
         raise WrongTypeError(f"{name}: a sparse {type(values).__name__}; allowed: dense arrays")
+    if hasattr(values, "column_names") and hasattr(values, "schema"):  # a table or record batch of pyarrow
+        return _arrow_table(values, name)
     if hasattr(values, "columns") and hasattr(values, "dtypes"):
         return _frame(values, name)
     try:
@@ -105,11 +110,11 @@ def _to_float(value: Any, where: str) -> float:
         raise InputError(f"{where}: a missing value ({value}); allowed: numbers")
     if isinstance(value, (str, bytes)):
         raise WrongTypeError(f"{where}: the text {value[:40]!r}; allowed: numbers")
+    if isinstance(value, (complex, np.complexfloating)):
+        raise InputError(f"{where}: {value!r}. Complex data not supported; allowed: real numbers")
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError) as error:
-        if isinstance(value, complex):
-            raise InputError(f"{where}: {value!r}. Complex data not supported; allowed: real numbers") from None
         raise WrongTypeError(f"{where}: a {type(value).__name__}; allowed: numbers ({error})") from None
     if isinstance(value, (int, np.integer)) and int(number) != int(value):
         raise InputError(f"{where}: {value} is no float64 (the nearest is {int(number)}); allowed: whole numbers up to 2^53")
@@ -121,6 +126,8 @@ def _frame(frame: Any, name: str) -> np.ndarray:
     column."""
     if hasattr(frame, "compute"):  # a data frame of dask
         frame = frame.compute()
+    if hasattr(frame, "collect"):
+        raise WrongTypeError(f"{name}: a {type(frame).__name__}, which holds no values yet; allowed: what its collect() returns")
     kinds = [getattr(dtype, "kind", None) if isinstance(dtype, np.dtype) else None for dtype in frame.dtypes]
     if kinds and len(set(map(str, frame.dtypes))) == 1 and kinds[0] is not None and kinds[0] in "fiub":
         return np.asarray(frame)  # all columns have one type, so no value is rounded
@@ -141,6 +148,20 @@ def _frame(frame: Any, name: str) -> np.ndarray:
             raise WrongTypeError(f"{where}: of {numbers.dtype}; allowed: real numbers")
         columns.append(as_float64(numbers, where))
     return np.stack(columns, axis=1) if columns else np.empty((len(frame), 0))
+
+
+def _arrow_table(table: Any, name: str) -> np.ndarray:
+    """Converts a table of pyarrow to a matrix of numbers, column by column: the array that pyarrow itself makes of columns of
+    several types has rounded integers. Missing numbers become NaN, as pyarrow has them. Errors name the column."""
+    columns = []
+    for label, column in zip(table.column_names, table.columns):
+        where = f"{name}: column {label!r}"
+        numbers = to_array(column, where)
+        _check_real(numbers, where)
+        if column.null_count and str(column.type).startswith(("int", "uint")) and (np.abs(numbers) >= _EXACT).any():
+            raise InputError(f"{where}: whole numbers from 2^53 on beside missing ones; allowed: those without missing ones")
+        columns.append(as_float64(numbers, where))
+    return np.stack(columns, axis=1) if columns else np.empty((table.num_rows, 0))
 
 
 def as_float64(array: np.ndarray, name: str) -> np.ndarray:
@@ -252,15 +273,39 @@ def whole(value: Any, name: str, least: int, most: int = 2**31 - 1) -> int:
     return number
 
 
+def scalar(value: Any, name: str) -> float:
+    """Converts a scalar to a float, which may be NaN. Raises TypeError for text, complex numbers, times and other objects, also
+    where they are scalars or arrays of NumPy that float() would convert. `name` is what the scalar is called in messages."""
+    kind = getattr(getattr(value, "dtype", None), "kind", "f")
+    if not isinstance(value, (str, bytes, complex)) and kind in "fiubO":
+        try:
+            return float(value)
+        except (TypeError, ValueError, OverflowError):
+            pass
+    what = f"{value.dtype} array" if isinstance(value, np.ndarray) and kind not in "fiubO" else type(value).__name__
+    raise WrongTypeError(f"{name}: a {what}; allowed: a number")
+
+
+def file_path(value: Any) -> str:
+    """Converts the argument `path` of a function to the text that the extension opens. Raises UsageError for names with zero bytes, at
+    the first of which the system would end them, and names that are not UTF-8; TypeError for what is no path."""
+    try:
+        path = os.fsdecode(value)
+    except TypeError:
+        raise WrongTypeError(f"path: a {type(value).__name__}; allowed: a text, bytes or os.PathLike") from None
+    try:
+        fine = b"\0" not in path.encode()
+    except UnicodeEncodeError:
+        fine = False
+    if not fine:
+        raise UsageError(f"path: {path!r}; allowed: names in UTF-8 without zero bytes")
+    return path
+
+
 def number(value: Any, name: str) -> float:
     """Converts a scalar argument to a float. Raises UsageError for NaN, TypeError for other types."""
     _check_masks(value, name)
-    if isinstance(value, (str, bytes, complex)):
-        raise WrongTypeError(f"{name}: a {type(value).__name__}; allowed: a number")
-    try:
-        x = float(value)
-    except (TypeError, ValueError):
-        raise WrongTypeError(f"{name}: a {type(value).__name__}; allowed: a number") from None
+    x = scalar(value, name)
     if x != x:
         raise UsageError(f"{name}: {x}; allowed: a number")
     return x
@@ -285,6 +330,8 @@ def parse_box(box: Any, periodic: Any, d: int) -> tuple[list[float], list[float]
     else:
         try:
             below, above = box
+            if not {np.asarray(side).dtype.kind for side in (below, above)} <= set("fiubO"):
+                raise TypeError("text, complex numbers or times")
             lower = np.broadcast_to(np.asarray(below, dtype=np.float64), (d,))
             upper = np.broadcast_to(np.asarray(above, dtype=np.float64), (d,))
         except (TypeError, ValueError):

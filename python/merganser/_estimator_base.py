@@ -191,7 +191,7 @@ def _dtypes(X: Any) -> Any:
 
 def _feature_names(X: Any) -> np.ndarray | None:
     """Returns the names of the columns of a data frame if all are strings, else None. Raises TypeError if only some are."""
-    columns = getattr(X, "columns", None)
+    columns = getattr(X, "column_names", getattr(X, "columns", None))  # the former of a table of pyarrow
     if columns is None:
         return None
     kinds = {isinstance(name, str) for name in columns}

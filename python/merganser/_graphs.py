@@ -1,13 +1,12 @@
 """Generation, reading and writing of weighted graphs, held as edge lists (n, u, v, w)."""
 from __future__ import annotations
 
-import os
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _core
-from ._arrays import flag, whole
+from ._arrays import file_path, flag, whole
 from ._errors import WrongTypeError
 from ._team import open_team
 from ._trees import _edge_arrays
@@ -92,7 +91,7 @@ def read_graph(path: Any, *, format: str = "", weights: str = "", seed: int = 1,
         For a file that cannot be read, on every rank.
     """
     _check_strings(format=format, weights=weights)
-    graph, record = _core.read_graph(open_team(comm, 1, model), os.fspath(path), format, weights,
+    graph, record = _core.read_graph(open_team(comm, 1, model), file_path(path), format, weights,
                                      whole(seed, "seed", 0, 2**63 - 1), flag(names, "names"))
     return Graph(*graph), record
 
@@ -114,7 +113,7 @@ def write_graph(path: Any, graph: Any, *, format: str = "", comm: Any = None, mo
         Communication model; "auto" measures the models.
     """
     _check_strings(format=format)
-    _core.write_graph(open_team(comm, 1, model), os.fspath(path), format, *_edge_arrays(graph))
+    _core.write_graph(open_team(comm, 1, model), file_path(path), format, *_edge_arrays(graph))
 
 
 def _check_strings(**given: Any) -> None:

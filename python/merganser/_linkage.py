@@ -121,7 +121,7 @@ def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom"
         Clusters that live for less than this difference of lambda (1 / distance) are merged with their sibling before clusters are
         selected.
     points
-        With "sequential": result of gather_points() for the points of the forest. Without, if the tree could have had other edges
+        With "sequential" (else not read): result of gather_points() for the points of the forest. Without, if the tree could have had other edges
         of the same weight, the order is that of the forest's edges alone, and labels may differ from scikit-learn's: see
         Hdbscan.exact.
 
@@ -140,6 +140,8 @@ def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom"
         raise WrongTypeError(f"selection: a {type(selection).__name__}; allowed: 'eom', 'leaf'")
     options = hdbscan_options(min_cluster_size, selection, epsilon, allow_single_cluster, max_cluster_size, ties,
                               epsilon_max=epsilon_max, persistence=persistence)
+    if points is not None and not isinstance(points, _core.GatheredPoints):
+        raise WrongTypeError(f"points: a {type(points).__name__}; allowed: what gather_points() gives, or None")
     return find_clusters(forest, options, points)
 
 
@@ -176,8 +178,6 @@ def _sequence(forest: Forest, points: Any) -> tuple[Any, np.ndarray]:
 
     Both are empty on ranks other than 0. Collective over the communicator of the forest.
     """
-    if points is not None and not isinstance(points, (_core.GatheredPoints, _core.Growth)):
-        raise WrongTypeError(f"points: a {type(points).__name__}; allowed: what gather_points() gives, or None")
     growth = points if isinstance(points, _core.Growth) else _core.grow(forest, points)
     return growth, np.argsort(growth.weights).astype(np.uint32)
 

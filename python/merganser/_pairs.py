@@ -8,6 +8,7 @@ from typing import Any, Iterator
 import numpy as np
 
 from . import _core
+from ._arrays import scalar
 from ._errors import InputError, UsageError, WrongTypeError
 from ._forecast import search_limits
 from ._metrics import Metric
@@ -65,9 +66,11 @@ class AllPairs:
     def _call(self, low: int, high: int) -> float:
         """Returns the user's distance of two points. Raises TypeError unless it is a number."""
         value = self.metric.single(self.points[low], self.points[high])
+        if type(value) is float or type(value) is np.float64:
+            return value
         try:
-            return float(value)
-        except (TypeError, ValueError):
+            return scalar(value, "metric")
+        except WrongTypeError:
             raise WrongTypeError(f"metric: a {type(value).__name__} between points {low} and {high}; allowed: a number") from None
 
     def _blocks(self) -> Iterator[np.ndarray]:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import parse_box
+from ._arrays import file_path, integer, number, parse_box
 from . import _core
 from ._errors import InputError, UsageError, WrongTypeError
 from ._missing import find_missing, parse_rule, require_present
 from ._parcel_checks import COLUMNS, FILL, OWN, POSITION, check_grid, check_ids, check_parcels
-from ._parcels import Parcels, Schema, _checked_cells
+from ._parcels import Parcels, Schema, _checked_cells, _given
 
 
 def _netcdf() -> Any:
@@ -57,7 +57,10 @@ def read_parcels(path: Any, *, time_index: int = -1, attributes: dict[str, str] 
     InputError
         For a file that cannot be read, naming the first invalid parcel by its place.
     """
-    name = os.fsdecode(path)
+    name = file_path(path)
+    time_index = integer(time_index, "time_index")
+    if attributes is not None and not isinstance(attributes, dict):
+        raise WrongTypeError(f"attributes: a {type(attributes).__name__}; allowed: a dict of rules by name")
     library = _netcdf()
     _core.check_self_contained(name)
     try:
@@ -128,7 +131,7 @@ def _read_column(file: Any, name: str, variable: str, n: int, time_index: int, d
     if variable not in file.variables:
         raise InputError(f"{name}: no variable {variable}; allowed: a parcel file of EPIC, which has one")
     found = file.variables[variable]
-    if found.dtype != dtype:
+    if found.dtype.newbyteorder("=") != dtype:
         raise InputError(f"{name}: {variable} has type {found.dtype}; allowed: {np.dtype(dtype)}")
     values = _read_level(found, name, n, time_index)
     require_present(name, variable, *find_missing(name, found, values), "a value for every parcel")
@@ -256,15 +259,17 @@ def write_parcels(path: Any, parcels: Parcels, *, box: Any, cells: Any, time: fl
         raise WrongTypeError(f"parcels: a {type(parcels).__name__}; allowed: merganser.Parcels")
     if parcels.schema.attributes.get("B") != ("ellipsoid", 5):
         raise UsageError("parcels: no attribute B; allowed: those of EPIC, whose parcels are ellipsoids")
-    lower, extent, flags = parse_box(box, periodic, 3)
+    lower, extent, flags = parse_box(_given(box), periodic, 3)
     upper = (np.asarray(lower) + np.asarray(extent)).tolist()
     numbers = _checked_cells(cells)
-    name = os.fsdecode(path)
+    name = file_path(path)
     columns = _variable_names(parcels.schema)
     check_grid(name, lower, extent, numbers)
     check_ids(name, parcels["id"])
     check_parcels(name, parcels, (lower, upper), flags)
-    if min_volume_ratio is not None and not 0 < min_volume_ratio < np.inf:
+    if not np.isfinite(number(time, "time")):
+        raise UsageError(f"time: {time}; allowed: a finite number")
+    if min_volume_ratio is not None and not 0 < number(min_volume_ratio, "min_volume_ratio") < np.inf:
         raise UsageError(f"min_volume_ratio: {min_volume_ratio!r}; allowed: None, or a number above 0")
     output = _core.OutputFile(name)
     try:
@@ -274,7 +279,7 @@ def write_parcels(path: Any, parcels: Parcels, *, box: Any, cells: Any, time: fl
                             "extent": np.asarray(extent), "periodic": np.asarray(flags, dtype=np.int32)})
             if min_volume_ratio is not None:
                 file.setncattr("min_vratio", float(min_volume_ratio))
-            _write(file, parcels, columns, time)
+            _write(file, parcels, columns, number(time, "time"))
     except (OSError, RuntimeError) as error:
         raise InputError(f"{name}: cannot be written ({error})") from None
     output.commit()

@@ -1,58 +1,20 @@
-"""Parcels: their schema and container, merge steps (Clusterer), and stars among points in arrays of the caller's."""
+"""Parcels: their container, merge steps (Clusterer), and stars among points in arrays of the caller's."""
 from __future__ import annotations
 
-from typing import Any, Iterable, NamedTuple
+from typing import Any, Iterable, Mapping, NamedTuple
 
 import numpy as np
 
 from . import _core
 from ._arrays import to_array, parse_box, line, mask, number, plain_array, reals, rows, whole
 from ._errors import InputError, UsageError, WrongTypeError
-from ._pickles import reduce_parcels, reduce_schema
+from ._pickles import reduce_parcels
 from ._policies import MergePolicy, to_policy
+from ._schema import Schema
 from ._team import open_team
 
 _SITE = ("x", "y", "z", "volume")
 """Columns of parcels besides the id and the attributes of the schema."""
-
-
-class Schema:
-    """Schema: the attributes of a parcel besides position and volume, each with the rule by which it merges.
-
-        Schema({"salt": "mean", "colour": ("largest", 3)})
-
-    Each attribute has a rule, or (rule, components): "mean" (weighted by volume), "sum", "centre", "largest",
-    "mean_present" and "sum_present" (of the members whose value is not NaN), or "ellipsoid" (5 components: B11 B12 B13 B22 B23).
-    """
-
-    def __init__(self, attributes: dict[str, Any]):
-        given = []
-        for name, what in dict(attributes).items():
-            rule, components = (what, 5 if what == "ellipsoid" else 1) if isinstance(what, str) else what
-            names = [name] if components == 1 else [f"{name}_{i}" for i in range(whole(components, name, 1, 1 << 20))]
-            given.append((name, int(components), rule, names, ""))
-        self._core = _core.SchemaFound(given)
-
-    @classmethod
-    def epic(cls) -> Schema:
-        """Returns the schema of EPIC's parcels: vorticity (3 components, mean), buoyancy (1, mean), B (5, ellipsoid)."""
-        self = cls.__new__(cls)
-        self._core = _core.SchemaFound.epic()
-        return self
-
-    @property
-    def attributes(self) -> dict[str, tuple[str, int]]:
-        """Merge rule and number of components of each attribute by name, in the order of a parcel's row."""
-        return {name: (rule, components) for name, components, rule, _, _ in self._core.attributes}
-
-    def __eq__(self, other: Any) -> bool:
-        return isinstance(other, Schema) and self._core == other._core
-
-    __hash__ = None
-    __reduce__ = reduce_schema
-
-    def __repr__(self) -> str:
-        return f"Schema({self.attributes!r})"
 
 
 class Parcels:
@@ -69,6 +31,9 @@ class Parcels:
         self._schema = Schema.epic() if schema is None else schema
         if not isinstance(self._schema, Schema):
             raise WrongTypeError(f"schema: a {type(schema).__name__}; allowed: a merganser.Schema")
+        for name in ("id", "position", *_SITE):
+            if name in self._schema.attributes:
+                raise UsageError(f"schema: an attribute {name!r}; allowed: other names than those of the columns of all parcels")
         self._core = _core.parcels(self._schema._core, whole(n, "n", 0, 2**31 - 1))
 
     @classmethod
@@ -197,7 +162,9 @@ class Clusterer:
         if not isinstance(parcels, Parcels):
             raise WrongTypeError(f"parcels: a {type(parcels).__name__}; allowed: merganser.Parcels")
         self.parcels = parcels
-        lower, extent, flags = parse_box(box, periodic, 3)
+        if not isinstance(shape, str):
+            raise WrongTypeError(f"shape: a {type(shape).__name__}; allowed: a text")
+        lower, extent, flags = parse_box(_given(box), periodic, 3)
         ratio = number(40 if min_volume_ratio is None else min_volume_ratio, "min_volume_ratio")
         if not ratio > 0:
             raise UsageError(f"min_volume_ratio: {ratio}; allowed: above 0")
@@ -236,6 +203,13 @@ class Clusterer:
         self._core.distribute()
 
 
+def _given(box: Any) -> Any:
+    """Returns the box of a grid. Raises UsageError for None, which would be the unit cube."""
+    if box is None:
+        raise UsageError("box: None; allowed: (lower, upper), each a number or 3 numbers")
+    return box
+
+
 def _checked_cells(cells: Any) -> list[int]:
     """Returns the numbers of cells of a grid of parcels along three axes, from a number or one per axis. Raises UsageError."""
     given = [cells] * 3 if np.ndim(cells) == 0 else list(cells)
@@ -272,7 +246,7 @@ def random_parcels(cells: Any, *, box: Any, per_cell: int = 20, small_fraction: 
     Parcels
         Parcels of the block.
     """
-    lower, extent, _ = parse_box(box, False, 3)
+    lower, extent, _ = parse_box(_given(box), False, 3)
     ranks = whole(ranks, "ranks", 1)
     return Parcels._of(_core.random_parcels(lower, extent, _checked_cells(cells), whole(per_cell, "per_cell", 1),
                                             number(small_fraction, "small_fraction"),
@@ -354,6 +328,10 @@ class Stars:
             For arrays of other shapes than the schema's, and volumes out of range.
         """
         n, d = self._points.shape
+        if attributes is not None and not isinstance(attributes, Mapping):
+            raise WrongTypeError(f"attributes: a {type(attributes).__name__}; allowed: a dict of arrays by name")
+        if schema is not None and not isinstance(schema, Schema):
+            raise WrongTypeError(f"schema: a {type(schema).__name__}; allowed: a merganser.Schema")
         columns = {name: reals(values, name) for name, values in (attributes or {}).items()}
         widths = {name: 1 if c.ndim == 1 else c.shape[-1] for name, c in columns.items()}
         if schema is None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import rows
+from ._arrays import file_path, rows
 from ._errors import InputError, UsageError, WrongTypeError
 from ._estimator_base import num_threads
 from ._estimators import HDBSCAN
@@ -49,12 +49,12 @@ class PredictionModel:
         """Reads a model from a file that write() of this class or of C++ wrote, and builds its tree in O(n log n). Raises InputError
         for a file that is no model, damaged, or of another version."""
         model = cls.__new__(cls)
-        model._model = _core.PredictionModel.read(os.fspath(path))
+        model._model = _core.PredictionModel.read(file_path(path))
         return model
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to a file, which appears whole or not at all: 8 (d + 2) + 4 bytes per point. Raises InputError."""
-        self._model.write(os.fspath(path))
+        self._model.write(file_path(path))
 
     def predict(self, points: Any, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Predicts labels (int64, -1 is noise) and strengths (float64, 0 to 1) of new points, (m, d), with the bits of

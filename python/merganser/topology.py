@@ -6,7 +6,7 @@ from typing import Any, Iterable, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arrays import line, number, whole
+from ._arrays import file_path, line, number, scalar, whole
 from ._errors import UsageError, WrongTypeError
 from ._team import open_team
 
@@ -39,7 +39,7 @@ def from_networkx(graph: Any) -> ProcessGraph:
     n = graph.number_of_nodes()
     if set(graph) != set(range(n)):
         raise UsageError(f"graph: nodes that are not 0 .. {n - 1}; allowed: these")
-    rows = [sorted((int(j), float(data.get("weight", 1))) for j, data in graph.adj[i].items()) for i in range(n)]
+    rows = [sorted((int(j), scalar(data.get("weight", 1), "weight")) for j, data in graph.adj[i].items()) for i in range(n)]
     offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
     return ProcessGraph(offsets, np.array([j for row in rows for j, _ in row], dtype=np.int64),
                         np.array([w for row in rows for _, w in row], dtype=np.float64))
@@ -69,16 +69,12 @@ def generate(kind: str, ranks: int, seed: int = 42) -> ProcessGraph:
 
 def read(path: Any) -> ProcessGraph:
     """Reads a process graph; the contents determine the format (packages/topology/docs/topology-files.md)."""
-    import os
-
-    return _core.read_process_graph(os.fspath(path))
+    return _core.read_process_graph(file_path(path))
 
 
 def write(path: Any, graph: ProcessGraph, format: str = "") -> None:
     """Writes a process graph. `format`: "binary", "adjacency", "pairs", "matrix-market", "metis"; "": by the file's extension."""
-    import os
-
-    _core.write_process_graph(os.fspath(path), graph, format)
+    _core.write_process_graph(file_path(path), graph, format)
 
 
 def kernels() -> list[dict[str, str]]:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string_view>
 #include <utility>
 
@@ -29,6 +30,42 @@ constexpr std::array<std::pair<const char*, FileFormat>, 6> kSuffixes{{{".vtkhdf
                                                                        {".npy", FileFormat::npy},
                                                                        {".csv", FileFormat::csv}}};
 
+/// Suffixes of formats that other programs may write, and merganser does not.
+constexpr std::array<const char*, 9> kForeign{".vtk", ".vtp",     ".pvtu", ".bp", ".bp4",
+                                              ".bp5", ".parquet", ".tsv",  ".txt"};
+
+/// Returns true if a name ends with a suffix, in capital letters too.
+bool has_suffix(std::string_view name, std::string_view suffix) {
+  return name.size() >= suffix.size() &&
+         std::ranges::equal(name.substr(name.size() - suffix.size()), suffix,
+                            [](unsigned char a, char b) { return std::tolower(a) == b; });
+}
+
+/// Returns true if a word stands behind a colon and the suffix of a parcel file, as ":netcdf" in "a.nc:netcdf": a colon may stand in
+/// other names.
+bool has_word_behind(std::string_view name) {
+  const std::size_t colon = std::min(name.rfind(':'), name.size());
+  const std::string_view path = name.substr(0, colon), word = name.substr(colon);
+  const bool parcels = has_suffix(path, ".nc") || has_suffix(path, ".h5") || has_suffix(path, ".hdf5") ||
+                       std::ranges::any_of(kSuffixes, [&](const auto& pair) { return has_suffix(path, pair.first); });
+  return !word.empty() && parcels &&
+         std::all_of(word.begin() + 1, word.end(), [](unsigned char c) { return std::isalnum(c) != 0; });
+}
+
+/// Throws UsageError for the name of an output in EPIC's format that tells another format.
+void refuse_foreign(const std::string& name) {
+  if (has_word_behind(name))
+    throw UsageError("cannot write " + name + ": no format is called " + name.substr(name.rfind(':')) +
+                     "; allowed: :epic, :openpmd, :vtkhdf, :vtu, :npz, :npy, :csv, :series");
+  for (const char* suffix : kForeign)
+    if (has_suffix(name, suffix))
+      throw UsageError(
+          "cannot write " + name + ": " + suffix +
+          " is none of the formats; allowed: .nc, .vtkhdf, .vtu, .pvd, .npz, .npy, .csv, or a format behind "
+          "the name (" +
+          name + ":epic)");
+}
+
 /// Returns true for a global attribute that every file of ours says in its own way, so that no file lacks it.
 bool is_said_by_all(const std::string& attribute) {
   static constexpr std::array<const char*, 4> kNames{"min_vratio", "merge_step", "file_type", "Conventions"};
@@ -48,19 +85,20 @@ void add_epic_losses(const FileGroup& root, std::vector<FileLoss>& to) {
 }  // namespace
 
 OutputName parse_output_name(const std::string& name, const FileMetadata& metadata) {
-  if (name.ends_with(kSeries)) {
+  if (has_suffix(name, kSeries)) {
     const std::string path = name.substr(0, name.size() - kSeries.size());
     for (const auto& [suffix, format] : kSuffixes)
-      if (path.ends_with(suffix) && format != FileFormat::vtkhdf)
+      if (has_suffix(path, suffix) && format != FileFormat::vtkhdf)
         throw UsageError("cannot write " + name + ": a series is a VTKHDF file; allowed: a name in .vtkhdf" +
                          std::string(kSeries) + ", or " + path + " without it");
     return {.path = path, .format = FileFormat::vtkhdf, .appends = true};
   }
   for (const auto& [suffix, format] : kFormats)
-    if (name.ends_with(suffix)) return {name.substr(0, name.size() - std::string(suffix).size()), format};
+    if (has_suffix(name, suffix)) return {name.substr(0, name.size() - std::string(suffix).size()), format};
   for (const auto& [suffix, format] : kSuffixes)
-    if (name.ends_with(suffix)) return {name, format};
-  if (!name.ends_with(".h5") && !name.ends_with(".hdf5")) return {name, FileFormat::epic};
+    if (has_suffix(name, suffix)) return {name, format};
+  refuse_foreign(name);
+  if (!has_suffix(name, ".h5") && !has_suffix(name, ".hdf5")) return {name, FileFormat::epic};
   if (metadata.format != FileFormat::epic && metadata.format != FileFormat::openpmd)
     throw UsageError("cannot write " + name + ": its suffix may mean openPMD, VTKHDF or EPIC's format; allowed: " +
                      name + ":openpmd, " + name + ":vtkhdf or " + name + ":epic");
@@ -68,9 +106,9 @@ OutputName parse_output_name(const std::string& name, const FileMetadata& metada
 }
 
 std::string strip_format(const std::string& name) {
-  if (name.ends_with(kSeries)) return name.substr(0, name.size() - kSeries.size());
+  if (has_suffix(name, kSeries)) return name.substr(0, name.size() - kSeries.size());
   for (const auto& [suffix, format] : kFormats)
-    if (name.ends_with(suffix)) return name.substr(0, name.size() - std::string(suffix).size());
+    if (has_suffix(name, suffix)) return name.substr(0, name.size() - std::string(suffix).size());
   return name;
 }
 

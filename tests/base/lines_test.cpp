@@ -53,7 +53,8 @@ TEST(Lines, hold_numbers_that_are_whole_words) {
     EXPECT_TRUE(parse_real(word, real)) << word;
     EXPECT_EQ(real, value) << word;
   }
-  for (const char* bad : {"", "+", "nan", "1e999", "1,5", "++1", "0x"}) EXPECT_FALSE(parse_real(bad, real)) << bad;
+  for (const char* bad : {"", "+", "nan", "1e999", "1,5", "++1", "+-1", "-+1", "0x"})
+    EXPECT_FALSE(parse_real(bad, real)) << bad;
 }
 
 }  // namespace

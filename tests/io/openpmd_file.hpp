@@ -23,6 +23,9 @@ struct OpenpmdCase {
   std::int64_t wide_offset = 0;  ///< offset of electron 5, if it is not 0
   std::uint64_t first_id = 1000;
   std::vector<std::string> boundaries;  ///< particleBoundary of the meshes
+  std::string unit_text;                ///< unitSI of positions as a text, if it is not empty
+  double weighting_unit = 1;            ///< unitSI of weighting
+  std::string iteration = "7";          ///< name of its group
 };
 
 /// Writer of one file of make_openpmd().
@@ -37,8 +40,8 @@ class OpenpmdMaker {
     file_.put("/", "meshesPath", std::string_view("meshes/"));
     file_.put("/", "particlesPath", std::string_view("particles/"));
     file_.put("/", "iterationEncoding", std::string_view("fileBased"));
-    file_.make_group("/data/7/meshes");
-    const std::string it = "/data/7";
+    file_.make_group("/data/" + c_.iteration + "/meshes");
+    const std::string it = "/data/" + c_.iteration;
     file_.put(it, "time", std::array<double, 1>{2}, false);
     file_.put(it, "dt", std::array<double, 1>{0.5}, false);
     if (c_.units) file_.put(it, "timeUnitSI", std::array<double, 1>{0.25}, false);
@@ -59,7 +62,7 @@ class OpenpmdMaker {
   }
 
   void put_species(const std::string& name, std::int64_t count) {
-    const std::string at = "/data/7/particles/" + name;
+    const std::string at = "/data/" + c_.iteration + "/particles/" + name;
     std::vector<double> x, weight, momentum, heat;
     std::vector<std::int64_t> offset, ids;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -83,7 +86,7 @@ class OpenpmdMaker {
     if (c_.wide_weighting)
       file_.make_dataset(at + "/weighting", c_.type, std::array<std::int64_t, 2>{count, 2}, {});
     else if (c_.weighting)
-      put(at, "weighting", "", weight, 1, 1, 1);
+      put(at, "weighting", "", weight, c_.weighting_unit, 1, 1);
     for (const char* axis : {"x", "y", "z"}) {
       if (c_.short_record && *axis == 'z') momentum.pop_back();
       put(at, "momentum", axis, momentum, 1e-20, 0, 1);
@@ -103,7 +106,10 @@ class OpenpmdMaker {
     file_.put(record, "timeOffset", std::array<double, 1>{0}, false);
     file_.put(record, "macroWeighted", io::FileType::u32, one(macro), false);
     file_.put(record, "weightingPower", std::array<double, 1>{power}, false);
-    if (c_.units || !record.ends_with("/id")) file_.put(component, "unitSI", std::array<double, 1>{unit}, false);
+    if (!c_.unit_text.empty() && record.ends_with("/position"))
+      file_.put(component, "unitSI", std::string_view(c_.unit_text));
+    else if (c_.units || !record.ends_with("/id"))
+      file_.put(component, "unitSI", std::array<double, 1>{unit}, false);
   }
   void put(const std::string& at, const std::string& record, const std::string& component,
            const std::vector<double>& values, double unit, int macro, double power) {

@@ -213,6 +213,9 @@ TEST_F(OpenpmdFiles, meshes_tell_box_cells_and_boundaries) {
   info = io::read_info(folder.file("b.h5"));
   EXPECT_TRUE(info.says_periodic);
   EXPECT_EQ(info.grid.box.periodic, (std::array<bool, 3>{true, false, true}));
+  c.boundaries = {"Periodic", "PERIODIC", "open", "open", "periodic", "periodic"};
+  make_openpmd(folder.file("capitals.h5"), c);
+  EXPECT_EQ(io::read_info(folder.file("capitals.h5")).grid.box.periodic, (std::array<bool, 3>{true, false, true}));
   c.boundaries[1] = "open";  // one side of an axis alone: it does not say
   make_openpmd(folder.file("c.h5"), c);
   EXPECT_FALSE(io::read_info(folder.file("c.h5")).says_periodic);
@@ -232,6 +235,36 @@ TEST_F(OpenpmdFiles, units_that_are_missing_are_named) {
   const auto said = [&](const std::string& note) { return std::count(info.notes.begin(), info.notes.end(), note); };
   EXPECT_EQ(said("no unitSI of ions/id: these count as in SI units"), 1);
   EXPECT_EQ(said("no timeUnitSI of /data/7: its time counts as in seconds"), 1);
+}
+
+TEST_F(OpenpmdFiles, iterations_whose_numbers_are_filled_with_zeros_keep_their_names) {
+  const Folder folder;
+  OpenpmdCase c;
+  c.iteration = "0000007";
+  make_openpmd(folder.file("in.h5"), c);
+  comm::run({"threads", 1, "", {}}, [&](Transport& t) {
+    io::ParcelFileInfo info;
+    const Parcels parcels = read_all(folder.file("in.h5"), info, t, "ions");
+    EXPECT_EQ(parcels.size(), 20U);
+    expect_same_back(folder.file("out.h5"), parcels, info, t);
+    EXPECT_EQ(open_openpmd(folder.file("out.h5")).members("/data"), std::vector<std::string>{"0000007"});
+  });
+}
+
+TEST_F(OpenpmdFiles, units_that_would_not_count_are_refused_or_named) {
+  const Folder folder;
+  OpenpmdCase c;
+  c.unit_text = "1e-6";
+  make_openpmd(folder.file("text.h5"), c);
+  const std::string what = refusal<InputError>([&] { static_cast<void>(io::read_info(folder.file("text.h5"))); });
+  EXPECT_NE(what.find("unitSI of /data/7/particles/electrons/position/x is not one number"), std::string::npos) << what;
+  c = {};
+  c.weighting_unit = 1e-3;
+  make_openpmd(folder.file("weighting.h5"), c);
+  const auto notes = io::read_info(folder.file("weighting.h5"), "ions").notes;
+  EXPECT_EQ(std::count(notes.begin(), notes.end(),
+                       "unitSI of ions/weighting is 0.001, which does not count: volumes are the numbers in the file"),
+            1);
 }
 
 TEST_F(OpenpmdFiles, ids_whose_highest_bit_is_a_mark_are_read_and_written) {
@@ -330,6 +363,13 @@ TEST_F(OpenpmdFiles, names_of_outputs_tell_their_format) {
   EXPECT_EQ(io::parse_output_name("a.hdf:vtkhdf", epic).format, io::FileFormat::vtkhdf);
   EXPECT_EQ(io::parse_output_name("a.h5:epic", particles).format, io::FileFormat::epic);
   EXPECT_THROW(static_cast<void>(io::parse_output_name("a.h5", points)), UsageError);
+  EXPECT_EQ(io::parse_output_name("a.VTU", epic).format, io::FileFormat::vtu);
+  EXPECT_EQ(io::parse_output_name("a.dat:NPZ", epic).format, io::FileFormat::npz);
+  EXPECT_EQ(io::strip_format("a.dat:NPZ"), "a.dat");
+  EXPECT_EQ(io::parse_output_name("at_12:30", epic).path, "at_12:30");
+  EXPECT_EQ(io::parse_output_name("a.txt:epic", epic).format, io::FileFormat::epic);
+  for (const char* name : {"a.vtk", "a.VTP", "a.parquet", "a.txt", "a.bp", "a.nc:netcdf", "a.h5:", "a.vtu:xml"})
+    EXPECT_THROW(static_cast<void>(io::parse_output_name(name, epic)), UsageError) << name;
 }
 
 TEST_F(OpenpmdFiles, the_plasma_of_the_official_library_is_read) {

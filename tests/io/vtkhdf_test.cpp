@@ -242,8 +242,9 @@ TEST_P(Vtkhdf, what_cannot_be_the_next_step_is_refused_and_the_series_stays) {
   });
 }
 
-/// Writes a VTKHDF file of two points with a volume.
-void make_points(const std::string& path, const std::string& type, bool volume, std::int64_t volumes) {
+/// Writes a VTKHDF file of two points with a volume. @param parts  numbers of points that it tells @param steps  NSteps; 0: no steps
+void make_points(const std::string& path, const std::string& type, bool volume, std::int64_t volumes,
+                 const std::vector<std::int64_t>& parts = {}, std::int64_t steps = 0) {
   const io::NetcdfLock lock(path);
   io::hdf5::File file = io::hdf5::File::create(path, path);
   file.make_group("/VTKHDF/PointData");
@@ -251,6 +252,17 @@ void make_points(const std::string& path, const std::string& type, bool volume, 
   file.make_dataset("/VTKHDF/Points", io::FileType::f64, std::array<std::int64_t, 2>{2, 3}, {});
   if (volume)
     file.make_dataset("/VTKHDF/PointData/volume", io::FileType::f64, std::array<std::int64_t, 1>{volumes}, {});
+  const auto put = [&](const std::string& at, const std::vector<std::int64_t>& list) {
+    const auto count = static_cast<std::int64_t>(list.size());
+    file.make_dataset(at, io::FileType::i64, std::array<std::int64_t, 1>{count}, {});
+    file.write(at, io::FileType::i64, {0, count}, list.data());
+  };
+  if (!parts.empty()) put("/VTKHDF/NumberOfPoints", parts);
+  if (steps > 0) {
+    for (const char* name : {"Values", "PartOffsets", "PointOffsets", "PointDataOffsets/volume"})
+      put("/VTKHDF/Steps/" + std::string(name), {0});
+    file.put("/VTKHDF/Steps", "NSteps", io::FileType::i64, std::array<std::int64_t, 1>{steps}, false);
+  }
   file.close();
 }
 
@@ -264,6 +276,16 @@ TEST(VtkhdfFiles, faults_are_refused_by_name) {
   EXPECT_NE(refused("ImageData", true, 2).find("ImageData"), std::string::npos);
   EXPECT_NE(refused("PolyData", false, 2).find("no array volume"), std::string::npos);
   EXPECT_NE(refused("PolyData", true, 1).find("truncated or damaged"), std::string::npos);
+  const auto told = [&](const std::vector<std::int64_t>& parts, std::int64_t steps = 0) {
+    make_points(folder.file("b.vtkhdf"), "PolyData", true, 2, parts, steps);
+    return refusal<InputError>([&] { static_cast<void>(io::read_info(folder.file("b.vtkhdf"))); });
+  };
+  EXPECT_EQ(told({2}), "nothing was thrown");
+  EXPECT_EQ(told({1, 0, 1}), "nothing was thrown");
+  for (const auto& parts : std::vector<std::vector<std::int64_t>>{{1}, {3}, {1, 2}, {3, -1}, {INT64_MAX, INT64_MAX}})
+    EXPECT_NE(told(parts).find("and the 2 points that are there differ"), std::string::npos);
+  EXPECT_EQ(told({2}, 1), "nothing was thrown");
+  EXPECT_NE(told({2}, 2).find("NSteps is 2, /VTKHDF/Steps/Values has 1 times"), std::string::npos);
   make_points(folder.file("a.vtkhdf"), "UnstructuredGrid", true, 2);
   std::filesystem::resize_file(folder.file("a.vtkhdf"), std::filesystem::file_size(folder.file("a.vtkhdf")) - 20);
   EXPECT_NE(refusal<InputError>([&] { static_cast<void>(io::read_info(folder.file("a.vtkhdf"))); }),

@@ -165,3 +165,65 @@ def test_ranks_agree_on_columns_and_on_what_is_refused():
         merganser.HDBSCAN(2, comm=TwoRanks((None, ["y", "x"]))).fit(frame)
     with pytest.raises(merganser.InputError, match="rank 0: X: 1 masked"):
         merganser.HDBSCAN(2, comm=TwoRanks(("X: 1 masked values", None))).fit(frame)
+
+
+def test_columns_of_arrow_tables_keep_names_and_whole_numbers():
+    arrow = pytest.importorskip("pyarrow")
+    table = arrow.table({"x": POINTS[:, 0], "y": POINTS[:, 1].astype(int)})
+    fitted = merganser.HDBSCAN(2).fit(table)
+    assert (fitted.labels_ == FITTED.labels_).all() and fitted.feature_names_in_.tolist() == ["x", "y"]
+    with pytest.raises(ValueError, match="feature names should match.* same order"):
+        fitted.approximate_predict(table.select(["y", "x"]))
+    big = arrow.table({"x": [2**53 + 1, 1, 2], "y": [0.5, 1, 2]})
+    with pytest.raises(merganser.InputError, match="column 'x': 9007199254740993 at .* is no float64"):
+        merganser.euclidean_tree(big)
+    with pytest.raises(merganser.InputError, match="column 'x': whole numbers from 2.53 on beside missing ones"):
+        merganser.euclidean_tree(arrow.record_batch({"x": [2**53 + 1, None, 2]}))
+    with pytest.raises(merganser.WrongTypeError, match="column 'when': an array of datetime64"):
+        merganser.euclidean_tree(arrow.table({"x": [0.5], "when": arrow.array([1], arrow.timestamp("s"))}))
+    missing = merganser.HDBSCAN(2).fit(arrow.table({"x": [0, 0, 5, 5, None], "y": [0.0, 1, 5, 6, 7]}))
+    assert missing.labels_.tolist() == [0, 0, 1, 1, -3]
+
+
+class Lazy:
+    """A frame of columns that are not computed, as polars' LazyFrame."""
+
+    columns, dtypes = ["x"], ["Float64"]
+
+    def collect(self):
+        return POINTS
+
+
+NO_REALS = [np.complex64(1 + 2j), np.array(1 + 2j), np.array("0.5"), np.timedelta64(3, "s"), np.array(3, "m8[s]")]
+
+
+@pytest.mark.parametrize("value", NO_REALS, ids=map(repr, NO_REALS))
+def test_scalars_that_float_would_convert_are_no_numbers(value):
+    forest, parcels = merganser.euclidean_tree(POINTS), merganser.Parcels(n=6)
+    for call in (lambda: merganser.cut(forest, height=value), lambda: merganser.hdbscan(forest, 2, epsilon=value),
+                 lambda: merganser.HDBSCAN(2, metric=lambda a, b: value).fit(POINTS),
+                 lambda: parcels.__setitem__("volume", value), lambda: merganser.friends_of_friends(POINTS, value)):
+        with pytest.raises(merganser.WrongTypeError, match="; allowed: a number"):
+            call()
+    with pytest.raises(merganser.UsageError, match="^box: .*; allowed: .lower, upper"):
+        merganser.euclidean_tree(POINTS, box=(value, 100), periodic=True)
+
+
+def test_objects_that_are_no_real_numbers_are_refused():
+    with pytest.raises(merganser.InputError, match="Complex data not supported"):
+        merganser.euclidean_tree(np.array([[np.complex64(1 + 2j), 1.5], [2, 3]], dtype=object))
+    with pytest.raises(merganser.WrongTypeError, match="a Lazy, which holds no values yet; allowed: what its collect"):
+        merganser.euclidean_tree(Lazy())
+
+
+def test_masks_of_dask_arrays_are_seen():
+    array = pytest.importorskip("dask.array")
+    whole = array.from_array(POINTS, chunks=(2, 2))
+    assert merganser.euclidean_tree(whole).digest == merganser.euclidean_tree(POINTS).digest
+    some = array.ma.masked_greater(whole, 8.5)
+    for call in (merganser.euclidean_tree, merganser.HDBSCAN(2).fit, FITTED.approximate_predict):
+        with pytest.raises(merganser.InputError, match=r"3 masked values, the first at \[4, 0\]"):
+            call(some)
+    xarray = pytest.importorskip("xarray")
+    with pytest.raises(merganser.InputError, match="coordinate nan of point 4"):  # what xarray makes of masks
+        merganser.euclidean_tree(xarray.DataArray(some))

@@ -315,3 +315,36 @@ def test_gml_is_read(tmp_path):
     graph, record = merganser.read_graph(path, names=True)
     assert (graph.n, graph.u.tolist(), graph.v.tolist(), graph.w.tolist()) == (2, [0], [1], [2])
     assert record["format"] == "gml" and record["names"] == ["x", "y"]
+
+
+@pytest.mark.parametrize("call", [merganser.read_graph, lambda path: merganser.write_graph(path, (2, [0], [1], [1])),
+                                  topology.read, lambda path: topology.write(path, topology.generate("torus2d", 4)),
+                                  merganser.PredictionModel.read])
+def test_names_of_files_are_taken_whole_or_not_at_all(call, tmp_path):
+    (tmp_path / "a.tsv").write_text("0 1 5\n")
+    for path in (str(tmp_path / "a.tsv") + "\0.mtx", bytes(tmp_path / "a.tsv") + b"\0", "\udcff.tsv"):
+        with pytest.raises(merganser.UsageError, match="^path: .*; allowed: names in UTF-8 without zero bytes"):
+            call(path)
+    for path in (None, 3, ["a.tsv"]):
+        with pytest.raises(merganser.WrongTypeError, match="^path: a .*; allowed: a text, bytes or os.PathLike"):
+            call(path)
+    assert (tmp_path / "a.tsv").read_text() == "0 1 5\n"
+
+
+def test_names_of_files_may_be_bytes(tmp_path):
+    merganser.write_graph(bytes(tmp_path / "a.tsv"), (2, [0], [1], [7]))
+    assert merganser.read_graph(bytes(tmp_path / "a.tsv"))[0].w.tolist() == [7]
+
+
+def test_weights_of_arcs_are_real_numbers():
+    networkx = pytest.importorskip("networkx")
+    for weight in ("5", np.complex64(5 + 1j), None):
+        with pytest.raises(merganser.WrongTypeError, match="^weight: a .*; allowed: a number"):
+            topology.from_networkx(networkx.DiGraph([(0, 1, {"weight": weight})]))
+
+
+def test_matrices_of_unsigned_integers_that_scipy_writes_are_read(tmp_path):
+    io = pytest.importorskip("scipy.io")
+    weights = np.array([2**64 - 1, 5], dtype=np.uint64)
+    io.mmwrite(tmp_path / "a.mtx", sparse.coo_array((weights, ([0, 1], [1, 2])), shape=(3, 3)))
+    assert sorted(merganser.read_graph(tmp_path / "a.mtx")[0].w.tolist()) == [5, 2**64 - 1]

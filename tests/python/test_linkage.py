@@ -100,3 +100,11 @@ def test_options_of_hdbscan_are_checked(forest):
     for bad in ({"selection": 1}, {"min_cluster_size": 2.5}, {"epsilon": "1"}):
         with pytest.raises(TypeError):
             merganser.hdbscan(forest, **bad)
+
+
+@pytest.mark.parametrize("ties", ["together", "sequential"])
+def test_points_of_another_kind_are_refused_with_any_order_of_ties(ties):
+    forest = merganser.euclidean_tree(np.random.default_rng(5).random((30, 2)), min_samples=3)
+    for points in (5, forest, np.zeros((30, 2))):
+        with pytest.raises(merganser.WrongTypeError, match="^points: a .*; allowed: what gather_points.. gives, or None"):
+            merganser.hdbscan(forest, 3, ties=ties, points=points)

@@ -192,12 +192,21 @@ def test_what_cannot_merge_is_refused_by_name(call, error, text):
     ({"a": ("mean", 1.5)}, TypeError, "a: a float; allowed: a whole number"),
     ({"a": ("ellipsoid", 4)}, merganser.UsageError, "attribute a: an ellipsoid has 5 components"),
     ({"": "sum"}, merganser.UsageError, "an attribute without a name"), ({"a": 3}, TypeError, ""),
-    ({"a": ("mean", 1, 2)}, ValueError, ""), (3, TypeError, ""),
-    ({"a": (1, 2)}, TypeError, ""), ({7: "mean"}, TypeError, ""),
+    ({"a": ("mean", 1, 2)}, merganser.WrongTypeError, r"attributes: 'a': \('mean', 1, 2\); allowed"),
+    ({"a": ("mean",)}, merganser.WrongTypeError, "attributes: 'a'"),
+    ({"a": None}, merganser.WrongTypeError, "attributes: 'a': None"),
+    (3, merganser.WrongTypeError, "attributes: a int; allowed: a dict"), (["ab"], merganser.WrongTypeError, "attributes: a list"),
+    ({"a": (1, 2)}, merganser.WrongTypeError, "attributes: 'a'"), ({7: "mean"}, merganser.WrongTypeError, "attributes: 7"),
 ])
 def test_schemas_are_refused_by_attribute(given, error, text):
     with pytest.raises(error, match=f"^{text}"):
         Schema(given)
+
+
+@pytest.mark.parametrize("name", ["id", "position", "x", "z", "volume"])
+def test_no_attribute_of_parcels_hides_one_of_their_columns(name):
+    with pytest.raises(merganser.UsageError, match=f"^schema: an attribute '{name}'; allowed: other names"):
+        Parcels(Schema({name: "mean"}), 3)
 
 
 def test_schemas_are_equal_by_what_they_hold():
@@ -262,3 +271,17 @@ def test_columns_are_refused_by_name(name, values, error, text):
     if error is TypeError and name == 3 or name == "none":
         with pytest.raises(error, match=f"^{text}"):
             parcels[name]
+
+
+def test_what_is_no_box_schema_or_dict_is_refused():
+    parcels = Parcels(n=3)
+    for call in (lambda: merganser.Clusterer(parcels, 4, box=None), lambda: merganser.random_parcels(4, box=None)):
+        with pytest.raises(merganser.UsageError, match="^box: None; allowed"):
+            call()
+    with pytest.raises(merganser.WrongTypeError, match="^shape: a int; allowed: a text"):
+        merganser.Clusterer(parcels, 4, box=(0, 1), shape=3)
+    found = merganser.stars(np.eye(3), np.ones(3, bool))
+    with pytest.raises(merganser.WrongTypeError, match="^attributes: a list; allowed: a dict"):
+        found.merge(np.ones(3), [1, 2, 3])
+    with pytest.raises(merganser.WrongTypeError, match="^schema: a dict; allowed: a merganser.Schema"):
+        found.merge(np.ones(3), {"a": np.ones(3)}, {"a": "sum"})

@@ -243,3 +243,48 @@ def test_a_time_level_that_is_not_there_is_refused_with_those_that_are(path):
         file.renameVariable("t", "other")
     with pytest.raises(merganser.InputError, match="1 time levels; allowed: time_index within them, not 1"):
         merganser.read_parcels(path, time_index=1)
+
+
+@pytest.mark.parametrize("name", ["x", "id"])
+def test_a_variable_called_as_a_column_of_parcels_does_not_replace_it(path, name):
+    with netCDF4.Dataset(path, "r+") as file:
+        file.createVariable(name, "f8", file.variables["volume"].dimensions)[:] = 0.25
+    with pytest.raises(merganser.UsageError, match=f"an attribute '{name}'; allowed: other names"):
+        merganser.read_parcels(path, attributes={name: "mean"})
+    parcels, _ = merganser.read_parcels(path, attributes={name: "drop"})
+    assert len(set(parcels["x"])) == 40
+
+
+def test_arguments_that_would_be_written_or_read_as_others_are_refused(path):
+    parcels = merganser.random_parcels(2, box=(0, 1), per_cell=5)
+    before = path.read_bytes()
+
+    def write(**given):
+        merganser.write_parcels(path, parcels, **{"box": (0, 1), "cells": 2, **given})
+
+    for time in (np.nan, np.inf, -np.inf):
+        with pytest.raises(merganser.UsageError, match="^time: "):
+            write(time=time)
+    for given in ({"time": "3"}, {"time": np.datetime64(5, "s")}, {"time": np.complex64(1j)}, {"min_volume_ratio": "20"}):
+        with pytest.raises(merganser.WrongTypeError, match="; allowed: a number"):
+            write(**given)
+    with pytest.raises(merganser.UsageError, match="^box: None"):
+        write(box=None)
+    for call in (merganser.read_parcels, lambda name: merganser.write_parcels(name, parcels, box=(0, 1), cells=2)):
+        with pytest.raises(merganser.UsageError, match="^path: .*; allowed: names in UTF-8 without zero bytes"):
+            call(f"{path}\0.nc")
+    with pytest.raises(merganser.WrongTypeError, match="^time_index: a str"):
+        merganser.read_parcels(path, time_index="0")
+    with pytest.raises(merganser.WrongTypeError, match="^attributes: a list"):
+        merganser.read_parcels(path, attributes=["a"])
+    assert path.read_bytes() == before
+
+
+def test_numbers_of_the_other_byte_order_are_read(path):
+    with netCDF4.Dataset(path) as file, netCDF4.Dataset(path.with_name("big.nc"), "w") as other:
+        other.setncatts(file.__dict__)
+        for name, dimension in file.dimensions.items():
+            other.createDimension(name, len(dimension))
+        for name, variable in file.variables.items():
+            other.createVariable(name, variable.dtype.newbyteorder(">"), variable.dimensions, endian="big")[:] = variable[:]
+    assert merganser.read_parcels(path.with_name("big.nc"))[0].digest == merganser.read_parcels(path)[0].digest

@@ -213,7 +213,6 @@ def test_files_keep_every_attribute_that_a_rule_is_named_for(tmp_path, schema):
                          [({"a": "mean"}, "parcels: no attribute B; allowed: those of EPIC"),
                           ({"B": ("sum", 5)}, "parcels: no attribute B"),
                           ({"B": "ellipsoid", "buoyancy": ("mean", 2)}, "parcels: buoyancy with 2 components; allowed: 1, as EPIC"),
-                                          ({"B": "ellipsoid", "volume": "sum"}, "parcels: two variables of the name volume"),
                                           ({"B": "ellipsoid", "a": ("sum", 2), "a_1": "sum"},
                                            "parcels: two variables of the name a_1")])
 def test_schemas_that_a_file_cannot_hold_are_refused(tmp_path, schema, text):

@@ -108,7 +108,7 @@ inline bool parse_integer(std::string_view word, std::int64_t& value) {
 /// Parses a whole word as a decimal number, with a sign, a point and an exponent if there are any, or as "inf".
 /// @return false for other words, NaN, and numbers outside the range of double; `value` is then undefined
 inline bool parse_real(std::string_view word, double& value) {
-  if (word.starts_with('+')) word.remove_prefix(1);
+  if (word.starts_with('+') && !word.starts_with("+-")) word.remove_prefix(1);  // one sign, not two
   const char* const end = word.data() + word.size();
   const auto [stop, error] = detail::real_from_chars(word.data(), end, value);
   return error == std::errc() && stop == end && !std::isnan(value);

@@ -1,13 +1,15 @@
-// Description of an openPMD file: iteration, species, records and what they say of their merge rules, box from mesh records.
+// Description of an openPMD file: iteration, species, records and what they say of their merge rules.
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/io/data_file.hpp"
+#include "src/io/particles/openpmd_meshes.hpp"
 #include "src/io/particles/openpmd_records.hpp"
 #include "src/io/particles/particle_file.hpp"
 
@@ -41,20 +43,23 @@ void find_iteration(const hdf5::File& file, ParcelFileInfo& info) {
     throw InputError(file.path() + ": openPMD's basePath is \"" + base + "\"" +
                      (at == std::string::npos ? "" : ", or there is no group /data") +
                      "; allowed: /data/%T/, as openPMD 1.1 has it");
-  std::vector<std::int64_t> all;
+  std::map<std::int64_t, std::string> all;  // names of groups by number: some are filled with zeros
   for (const std::string& name : file.members("/data")) {
     std::int64_t number = 0;
     const auto [end, wrong] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (wrong == std::errc() && end == name.data() + name.size() && number >= 0) all.push_back(number);
+    if (wrong != std::errc() || end != name.data() + name.size() || number < 0) continue;
+    if (const auto [other, first] = all.emplace(number, name); !first)
+      throw InputError(file.path() + ": the groups " + other->second + " and " + name +
+                       " of /data are one iteration; allowed: one for each number");
   }
   if (all.empty()) throw InputError(file.path() + ": no iteration in /data");
-  std::sort(all.begin(), all.end());
+  const auto& [last, group] = *all.rbegin();
   OpenpmdSource& source = info.metadata.openpmd;
   source.file = file.path();
-  source.iteration = "/data/" + std::to_string(all.back());
+  source.iteration = "/data/" + group;
   if (all.size() > 1) {
     info.metadata.lost.push_back({"iterations", std::to_string(all.size() - 1) + " iterations before the last"});
-    info.notes.push_back("iteration " + std::to_string(all.back()) + ", the last of " + std::to_string(all.size()));
+    info.notes.push_back("iteration " + std::to_string(last) + ", the last of " + std::to_string(all.size()));
   }
   const std::vector<double> time = file.numbers(source.iteration, "time");
   const std::vector<double> unit = file.numbers(source.iteration, "timeUnitSI");
@@ -77,6 +82,8 @@ std::optional<Component> read_component(const hdf5::File& file, const std::strin
   out.at = at;
   const std::vector<double> unit = file.numbers(at, "unitSI");
   if (unit.size() == 1) out.unit = unit[0];
+  if (unit.size() != 1 && file.has_attribute(at, "unitSI"))  // a text, say: it would count as 1
+    throw InputError(file.path() + ": unitSI of " + at + " is not one number; allowed: a number that is finite, not 0");
   if (!std::isfinite(out.unit) || out.unit == 0)
     throw InputError(file.path() + ": unitSI of " + at + " is " + number_text(out.unit) + "; allowed: finite, not 0");
   if (file.kind(at) == hdf5::ObjectKind::dataset) {
@@ -138,7 +145,7 @@ Described describe_species(const hdf5::File& file, const std::string& at, const 
       throw InputError(file.path() + ": " + at + '/' + path + " has " + std::to_string(length) +
                        " values, records before it " + std::to_string(count) + "; truncated or damaged");
     count = length;
-    if (file.numbers(found->at, "unitSI").size() != 1) out.without_unit.push_back(name + '/' + path);
+    if (!file.has_attribute(found->at, "unitSI")) out.without_unit.push_back(name + '/' + path);
     const std::string column = column_name(record, component);
     if (!out.species.columns.emplace(column, *found).second)
       throw InputError(file.path() + ": species " + name + ": two records become the column " + column);
@@ -237,96 +244,6 @@ void add_columns(const hdf5::File& file, const std::vector<Described>& all, Part
         {path, "record " + path + ", which not every species has as numbers over its particles"});
 }
 
-/// Grid of one mesh record, with the names of its axes in the order of the box.
-struct MeshGrid {
-  Grid grid;
-  std::array<std::size_t, 3> axis{};  ///< by axis of the box: place in axisLabels
-};
-
-/// Reads the box of one mesh record: cartesian, in three dimensions x, y and z. Empty: it is none of this kind.
-std::optional<MeshGrid> read_mesh(const hdf5::File& file, const std::string& at) {
-  const std::vector<std::string> geometry = file.texts(at, "geometry");
-  std::vector<std::string> labels = file.texts(at, "axisLabels");
-  const std::vector<std::string> order = file.texts(at, "dataOrder");
-  const std::vector<double> spacing = file.numbers(at, "gridSpacing");
-  const std::vector<double> offset = file.numbers(at, "gridGlobalOffset");
-  const std::vector<double> unit = file.numbers(at, "gridUnitSI");
-  if (geometry.empty() || geometry.front() != "cartesian" || labels.size() != 3 || spacing.size() != 3 ||
-      offset.size() != 3 || unit.size() != 1)
-    return std::nullopt;
-  std::string component = at;  // of a vector its first component tells the shape
-  if (file.kind(at) == hdf5::ObjectKind::group && file.numbers(at, "shape").empty()) {
-    const std::vector<std::string> parts = file.members(at);
-    if (parts.empty()) return std::nullopt;
-    component = at + '/' + parts.front();
-  }
-  std::vector<double> shape = file.numbers(component, "shape");
-  if (file.kind(component) == hdf5::ObjectKind::dataset) {
-    const std::vector<std::int64_t> lengths = file.dataset(component).shape;
-    shape.assign(lengths.begin(), lengths.end());
-    if (!order.empty() && order.front() == "F") std::reverse(shape.begin(), shape.end());
-  }
-  if (shape.size() != 3) return std::nullopt;
-  MeshGrid out;
-  for (std::size_t a = 0; a < 3; ++a) {
-    const auto label = std::find(labels.begin(), labels.end(), kAxisNames[a]);
-    if (label == labels.end()) return std::nullopt;
-    const auto i = static_cast<std::size_t>(label - labels.begin());
-    out.axis[a] = i;
-    if (!(shape[i] >= 1) || shape[i] > 0x1p53) return std::nullopt;
-    out.grid.cells[a] = static_cast<std::int64_t>(shape[i]);
-    out.grid.box.lower[a] = offset[i] * unit[0];
-    out.grid.box.extent[a] = spacing[i] * shape[i] * unit[0];
-  }
-  out.grid.box.periodic = {false, false, false};
-  return out;
-}
-
-/// Reads which axes are periodic from the boundaries of a list of the extension ED-PIC: two words for each axis in the order of
-/// axisLabels. Empty: it does not say.
-std::optional<std::array<bool, 3>> read_boundaries(const std::vector<std::string>& words, const MeshGrid& mesh) {
-  if (words.size() != 6) return std::nullopt;
-  std::array<bool, 3> periodic{};
-  for (std::size_t a = 0; a < 3; ++a) {
-    const bool low = words[2 * mesh.axis[a]] == "periodic";
-    const bool high = words[2 * mesh.axis[a] + 1] == "periodic";
-    if (low != high) return std::nullopt;
-    periodic[a] = low;
-  }
-  return periodic;
-}
-
-/// Sets box, cells and periodic axes from the mesh records, where they agree.
-void read_meshes(const hdf5::File& file, ParcelFileInfo& info) {
-  const std::string& meshes = info.metadata.openpmd.meshes;
-  if (meshes.empty()) return;
-  std::optional<MeshGrid> found;
-  std::string from;
-  for (const std::string& name : file.members(meshes)) {
-    const std::optional<MeshGrid> mesh = read_mesh(file, meshes + '/' + name);
-    if (!mesh) continue;
-    if (found && !(found->grid == mesh->grid)) {
-      info.notes.push_back("the mesh records " + from + " and " + name +
-                           " differ in box or cells, so that neither counts");
-      return;
-    }
-    found = mesh;
-    from = name;
-  }
-  if (!found) return;
-  info.grid = found->grid;
-  info.says_grid = true;
-  info.notes.push_back("box and cells from the mesh record " + from);
-  for (const char* name : {"particleBoundary", "fieldBoundary"}) {
-    const auto periodic = read_boundaries(file.texts(meshes, name), *found);
-    if (!periodic) continue;
-    info.grid.box.periodic = {(*periodic)[0], (*periodic)[1], (*periodic)[2]};
-    info.says_periodic = true;
-    info.notes.push_back(std::string("periodic axes from ") + name + " of the meshes");
-    return;
-  }
-}
-
 /// Finds the species to be read. @throws InputError if there is none, or none of the name that was asked for
 std::vector<std::string> choose_species(const hdf5::File& file, const std::string& wanted, ParcelFileInfo& info) {
   std::vector<std::string> all;
@@ -415,6 +332,10 @@ ParticleFile describe_openpmd(const hdf5::File& file, const std::string& species
   describe_ids(file, all, out);
   describe_positions(all, info.metadata);
   for (Described& d : all) {
+    const auto weighting = d.species.columns.find("volume");
+    if (weighting != d.species.columns.end() && weighting->second.unit != 1)
+      info.notes.push_back("unitSI of " + d.species.name + "/weighting is " + number_text(weighting->second.unit) +
+                           ", which does not count: volumes are the numbers in the file");
     if (!d.without_unit.empty())
       info.notes.push_back("no unitSI of " + joined(d.without_unit) + ": these count as in SI units");
     info.parcels += d.species.count;

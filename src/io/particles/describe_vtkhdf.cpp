@@ -81,7 +81,10 @@ ParticleFile describe_vtkhdf(const hdf5::File& file) {
                      "\"; allowed: PolyData and UnstructuredGrid, whose points are the parcels");
   const std::optional<VtkhdfStep> step = last_step(file);
   ArrayAbout points = describe_points(file);
-  if (step) select_rows(file, *step, step->first_point, points);
+  if (step)
+    select_rows(file, *step, step->first_point, points);
+  else
+    check_point_count(file, points.rows);
   ArrayColumns arrays(file.path(), points.rows, out);
   arrays.add_positions(points);
   if (file.kind(kPointData) == hdf5::ObjectKind::group)

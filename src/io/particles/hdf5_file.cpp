@@ -138,6 +138,11 @@ Object File::open_attribute(Id object, const std::string& name) const {
   return {l.open_attribute(object, name.c_str(), 0), l.close_attribute};
 }
 
+bool File::has_attribute(const std::string& at, const std::string& name) const {
+  const Object object = open_object(at);
+  return library()->has_attribute(object.id(), name.c_str()) > 0;
+}
+
 ObjectKind File::kind(const std::string& at) const {
   // H5Lexists() asks for the last link of a path only; those before must exist.
   for (std::size_t slash = at.find('/', 1);; slash = at.find('/', slash + 1)) {
@@ -206,8 +211,9 @@ std::vector<std::string> File::texts(const std::string& at, const std::string& n
   std::vector<char> values(bytes * count);
   check(l.read_attribute(attribute.id(), type.id(), values.data()), "read the attribute", name);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::string_view text(values.data() + i * bytes, bytes);
-    out.emplace_back(text.substr(0, text.find('\0')));
+    std::string_view text(values.data() + i * bytes, bytes);
+    text = text.substr(0, text.find('\0'));
+    out.emplace_back(text.substr(0, text.find_last_not_of(' ') + 1));  // strings of Fortran are filled with blanks
   }
   return out;
 }

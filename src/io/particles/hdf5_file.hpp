@@ -66,9 +66,12 @@ class File {
   [[nodiscard]] std::vector<std::string> members(const std::string& group) const;
   /// Lists the names of the attributes of an HDF5 object, ascending.
   [[nodiscard]] std::vector<std::string> attributes(const std::string& at) const;
+  /// Returns true if an HDF5 object has an attribute of this name, of whatever type.
+  [[nodiscard]] bool has_attribute(const std::string& at, const std::string& name) const;
   /// Reads a numeric attribute of an HDF5 object as doubles; empty if there is none of this name, or it is no number.
   [[nodiscard]] std::vector<double> numbers(const std::string& at, const std::string& name) const;
-  /// Reads a text attribute of an HDF5 object: one text or an array of texts; empty if there is none of this name, or no text.
+  /// Reads a text attribute of an HDF5 object: one text or an array of texts, without the zeros or blanks
+  /// that fill those of one length; empty if there is none of this name, or no text.
   [[nodiscard]] std::vector<std::string> texts(const std::string& at, const std::string& name) const;
 
   /// Returns type, shape and storage of a dataset of the HDF5 file. @throws InputError if it cannot be read

@@ -261,6 +261,10 @@ std::optional<VtkhdfStep> last_step(const hdf5::File& file) {
   if (file.kind(kSteps) == hdf5::ObjectKind::none) return std::nullopt;
   const std::vector<double> times = read_times(file);
   if (times.empty()) throw InputError(file.path() + ": no step in " + step_path("Values") + "; allowed: at least one");
+  const std::vector<double> told = file.numbers(kSteps, "NSteps");
+  if (told.size() == 1 && told[0] != static_cast<double>(times.size()))
+    throw InputError(file.path() + ": NSteps is " + number_text(told[0]) + ", " + step_path("Values") + " has " +
+                     std::to_string(times.size()) + " times; allowed: as many");
   VtkhdfStep step;
   step.steps = static_cast<std::int64_t>(times.size());
   step.number = step.steps - 1;
@@ -282,6 +286,21 @@ std::optional<VtkhdfStep> last_step(const hdf5::File& file) {
     step.points += count;
   }
   return step;
+}
+
+void check_point_count(const hdf5::File& file, std::int64_t rows) {
+  const std::string at = std::string(kVtkhdf) + "/NumberOfPoints";
+  if (file.kind(at) == hdf5::ObjectKind::none) return;
+  std::int64_t left = rows;
+  const auto counts = read_list<std::int64_t>(file, at, FileType::i64);
+  const bool fits = std::ranges::all_of(counts, [&](std::int64_t count) {
+    const bool within = count >= 0 && count <= left;
+    left -= within ? count : 0;
+    return within;
+  });
+  if (!fits || left != 0)
+    throw InputError(file.path() + ": " + at + " and the " + std::to_string(rows) +
+                     " points that are there differ; truncated or damaged");
 }
 
 std::int64_t first_row(const hdf5::File& file, const VtkhdfStep& step, const std::string& array) {

@@ -65,6 +65,8 @@ struct VtkhdfStep {
 
 /// Returns the last step of a VTKHDF file; empty if it has no group Steps. @throws InputError if the group is damaged
 [[nodiscard]] std::optional<VtkhdfStep> last_step(const hdf5::File& file);
+/// Checks that a VTKHDF file without steps has as many points as the counts of its parts say, where it has these. @throws InputError
+void check_point_count(const hdf5::File& file, std::int64_t rows);
 /// Returns the row at which a step begins in an array over the points. @throws InputError if the file does not tell
 [[nodiscard]] std::int64_t first_row(const hdf5::File& file, const VtkhdfStep& step, const std::string& array);
 

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <numeric>
@@ -167,6 +168,17 @@ bool parse_with_comma(std::string_view cell, double& value) {
   return parse_real(with_point, value);
 }
 
+/// Returns false for a cell with an integer of 64 bits, without point and exponent, that its double has rounded: a time in nanoseconds
+/// or an id, say, of which neighbours would become equal.
+bool is_exact(std::string_view cell, double value) {
+  if (std::fabs(value) < 0x1p53) return true;
+  const std::string_view digits = cell.substr(cell.starts_with('-') || cell.starts_with('+') ? 1 : 0);
+  std::uint64_t whole = 0;
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), whole);
+  if (error != std::errc() || stop != digits.data() + digits.size()) return true;
+  return std::fabs(value) < 0x1p64 && static_cast<std::uint64_t>(std::fabs(value)) == whole;
+}
+
 /// Returns true if a comma may be the decimal mark in a table of points: not if commas separate columns, nor with one column, where
 /// it could separate two.
 bool allows_commas(const TableDialect& dialect) { return dialect.separator != ',' && dialect.columns > 1; }
@@ -193,6 +205,11 @@ std::string parse_row(std::string_view row, const TableDialect& dialect, const s
                          names.empty() ? std::string() : fmt::format(" ({})", names[column - 1]),
                          cells.is_malformed() ? "a quote without an end, or text behind it" : cell_text(cell));
     }
+    if (!is_exact(cell, value))
+      return fmt::format(
+          "column {}{}: {}, which float64 does not hold; allowed: integers up to 2^53, or any that "
+          "float64 holds exactly",
+          column, names.empty() ? std::string() : fmt::format(" ({})", names[column - 1]), cell);
     text.numbers.push_back(value);
   }
   if (column == dialect.columns) return {};

@@ -330,6 +330,21 @@ TEST_F(PointsFile, of_numpy_integers_of_every_width_are_read) {
   check(std::uint64_t{}, "u8", {std::uint64_t{1} << 63, static_cast<std::uint64_t>(limit), 3, UINT64_MAX << 11});
 }
 
+TEST_F(PointsFile, of_text_with_integers_that_no_coordinate_is_are_refused_with_their_place) {
+  for (const char* whole : {"9007199254740993", "-9007199254740993", "+1700000000000000001", "18446744073709551615"}) {
+    const std::string what = std::string(": row 2 (line 3), column 2 (t): ") + whole + ", which float64 does not hold";
+    EXPECT_EQ(error(write("a.csv", "x,t\n1,2\n3," + std::string(whole) + "\n5,6\n")).find(what), 0U) << whole;
+  }
+  const auto at = load(write("b.txt",
+                             "9007199254740994 1700000000000000000\n9007199254740993.0 -9223372036854775808\n"
+                             "1e149 18446744073709551616\n"),
+                       2)
+                      .at;
+  EXPECT_EQ(
+      at, (std::vector<std::vector<double>>{{9007199254740994, 1.7e18}, {9007199254740992, -0x1p63}, {1e149, 0x1p64}}));
+  EXPECT_NE(error(write("c.txt", "+-1 2\n3 4\n")).find("\"+-1\"; allowed: finite numbers"), std::string::npos);
+}
+
 TEST_F(PointsFile, of_numpy_integers_that_no_coordinate_is_are_refused_with_their_place) {
   std::vector<std::int64_t> numbers(14, 1);
   numbers[7] = (std::int64_t{1} << 53) + 1;  // row 4, column 2

@@ -29,8 +29,9 @@ void read_banner(const std::string& path, std::string_view line, MatrixHeader& h
   if (!is("%%matrixmarket") || !is("matrix") || !is("coordinate"))
     refuse_matrix(path, 1, quote(line) + "; allowed: %%MatrixMarket matrix coordinate FIELD SYMMETRY");
   const std::string field = lower(words.next()), symmetry = lower(words.next());
-  if (field != "pattern" && field != "integer" && field != "real")
-    refuse_matrix(path, 1, "field " + quote(field) + "; allowed: pattern, integer, real");
+  if (field != "pattern" && field != "integer" && field != "unsigned-integer" &&
+      field != "real")  // SciPy writes the third
+    refuse_matrix(path, 1, "field " + quote(field) + "; allowed: pattern, integer, unsigned-integer, real");
   if (symmetry != "general" && symmetry != "symmetric" && symmetry != "skew-symmetric")
     refuse_matrix(path, 1, "symmetry " + quote(symmetry) + "; allowed: general, symmetric, skew-symmetric");
   header.weighted = field != "pattern";
