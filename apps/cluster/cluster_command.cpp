@@ -177,7 +177,7 @@ void Run::read() {
   {
     const Scope s(profile_, "read");
     collective_try([&] {
-      info_ = read_input_info(o_.input, o_.box, o_.file.periodic, t_);
+      info_ = read_input_info(o_.input, o_.box, o_.file.periodic, &policy_, t_);
       apply_file_rules(rules_, o_.input, o_.output, info_, t_.rank());
     });
     resolve_box_and_ratio();

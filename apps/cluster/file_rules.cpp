@@ -143,7 +143,8 @@ std::vector<io::ColumnName> parse_columns(const std::vector<std::string>& words)
 }
 
 io::ParcelFileInfo read_input_info(const std::string& path, const InputOptions& o,
-                                   const std::optional<AxisFlags>& periodic, comm::Transport& t) {
+                                   const std::optional<AxisFlags>& periodic, const MergePolicy* policy,
+                                   comm::Transport& t) {
   const std::vector<io::ColumnName> columns = parse_columns(o.columns);
   io::ParcelFileInfo info =
       io::read_info(path, t, o.species, path.ends_with(".csv") ? columns : std::vector<io::ColumnName>{});
@@ -161,11 +162,14 @@ io::ParcelFileInfo read_input_info(const std::string& path, const InputOptions& 
                      "--periodic (none, or letters of xyz)");
   if (!info.says_periodic) info.grid.box.periodic = {(*periodic)[0], (*periodic)[1], (*periodic)[2]};
   info.says_periodic = true;
-  if (info.metadata.openpmd.species.size() > 1)
+  const auto keeps_species_apart = [](const MergePolicy& p) {
+    return std::find(p.same.begin(), p.same.end(), "species") != p.same.end();
+  };
+  if (policy != nullptr && info.metadata.openpmd.species.size() > 1 && !keeps_species_apart(*policy))
     log(Level::warning, t.rank(),
         path + " has the species " + joined(info.metadata.openpmd.species) +
-            ": parcels of different ones may merge, unless a policy keeps them apart (same:species); --species NAME "
-            "reads one");
+            ": parcels of different ones may merge; allowed: a policy that keeps them apart (same:species), or one of "
+            "them (--species NAME)");
   return info;
 }
 

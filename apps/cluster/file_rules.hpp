@@ -46,11 +46,12 @@ void describe_attributes(std::vector<std::string>& attributes, V&& option) {
 [[nodiscard]] std::vector<io::ColumnName> parse_columns(const std::vector<std::string>& words);
 
 /// Reads the description of an input file, with the box, cells and periodic axes of options where they are given. Rank 0
-/// warns of several species, which the default policy does not keep apart. Collective.
+/// warns of several species that `policy` does not keep apart. Collective. @param policy  by which parcels will merge; null: none will
 /// @throws InputError, the same on every rank, also if neither file nor options tell box, cells and periodic axes; UsageError for
 ///         options that do not fit
 [[nodiscard]] io::ParcelFileInfo read_input_info(const std::string& path, const InputOptions& o,
-                                                 const std::optional<AxisFlags>& periodic, comm::Transport& t);
+                                                 const std::optional<AxisFlags>& periodic, const MergePolicy* policy,
+                                                 comm::Transport& t);
 
 /// Parsed rules of cluster --attribute: how variables of a parcel file merge, and which are left out.
 struct FileRules {

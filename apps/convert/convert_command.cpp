@@ -81,7 +81,7 @@ void check_memory(const ConvertOptions& o, const io::ParcelFileInfo& info, comm:
 Loaded read(const ConvertOptions& o, const FileRules& rules, Answers& answers, comm::Transport& t) {
   Loaded in;
   collective_try([&] {
-    in.info = read_input_info(o.input, o.box, o.file.periodic, t);
+    in.info = read_input_info(o.input, o.box, o.file.periodic, nullptr, t);
     apply_file_rules(rules, o.input, o.output, in.info, t.rank());
   });
   const AxisFlags periodic = resolve_periodic(o.file, in.info, answers);

@@ -1,4 +1,4 @@
-/// Columns of 64-bit integers in a merge policy of the command.
+/// Columns of 64-bit integers, and species, in a merge policy of the command.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -7,6 +7,7 @@
 
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
+#include "tests/io/openpmd_file.hpp"
 
 namespace {
 
@@ -44,6 +45,23 @@ TEST(PolicyIntegers, are_read_as_integers_from_files) {
   const Outcome o = run(base + Arguments{"--policy", "small:0.2, same:g"});
   EXPECT_NE(o.code, 0);
   EXPECT_TRUE(says(o, "allowed: integers of magnitude up to 2^53")) << o.text();
+}
+
+TEST(SeveralSpecies, are_warned_of_where_parcels_of_different_ones_may_merge) {
+  const Folder folder;
+  const std::string in = folder.file("in.h5");
+  make_openpmd(in, {});
+  const std::string warning = "has the species electrons, ions: parcels of different ones may merge";
+  const Arguments base{"cluster", in, "--periodic", "xyz", "--policy"};
+  const auto warned = [&](const Arguments& command) {
+    const Outcome o = run(command);
+    EXPECT_EQ(o.code, 0) << o.text();
+    return says(o.err, warning);
+  };
+  EXPECT_TRUE(warned(base + Arguments{"small:1"}));
+  EXPECT_FALSE(warned(base + Arguments{"small:1, same:species"}));
+  EXPECT_FALSE(warned(base + Arguments{"small:1", "--species", "ions"}));
+  EXPECT_FALSE(warned({"convert", in, folder.file("out.h5"), "--periodic", "xyz"}));  // merges nothing
 }
 
 }  // namespace
