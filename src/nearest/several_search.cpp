@@ -64,9 +64,9 @@ HWY_INLINE bool list_near(const BlockSearch& s, const CandidateRow& candidates, 
 #if HWY_TARGET <= HWY_AVX3
     // The near lanes of each vector go to the front; what follows overwrites the others.
     constexpr std::uint32_t kLanes = 16;
-    static_assert(kPad >= kLanes);
+    static_assert(kPad >= kLanes && hn::MaxLanes(I()) == kLanes);
     for (std::uint32_t k = 0, begin = count; k < kStep; k += kLanes) {
-      const auto some = static_cast<std::uint16_t>(bits >> k);
+      const std::uint64_t some = (bits >> k) & 0xffff;  // LoadMaskBits() may read eight bytes
       const auto mask = hn::LoadMaskBits(i, reinterpret_cast<const std::uint8_t*>(&some));
       hn::StoreU(hn::Compress(hn::LoadU(i, vertex + at + k), mask), i, to.vertex + begin);
       begin += static_cast<std::uint32_t>(std::popcount(some));

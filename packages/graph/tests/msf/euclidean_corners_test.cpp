@@ -184,6 +184,27 @@ TEST_P(EuclideanCorners, the_report_counts_rounds_and_phases_and_progress_comes_
   });
 }
 
+// Components of this set join in pairs, which halves their number and no more, until a rank has few; one at each cut is not sure.
+TEST_P(EuclideanCorners, components_that_join_in_pairs_are_contracted_before_the_global_rounds) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    Swarm all{"pairs of pairs", {1}, {}};
+    for (std::uint32_t k = 0; k < 1 << 12; ++k) {
+      double x = 0;
+      for (int bit = 0; bit < 12; ++bit) x += (k >> bit) % 2 == 0 ? 0 : std::ldexp(1, 2 * bit);
+      all.at.push_back({x});
+    }
+    msf::Report report;
+    const auto forest = msf::euclidean_forest(distribute(all, t, 3), t, {}, report);
+    const std::map<std::string, std::int64_t> facts(report.facts().begin(), report.facts().end());
+    if (t.size() > 1) {
+      EXPECT_LE(facts.at("euclidean_global_components"), 40 * t.size());
+    }
+    double weight = 0;
+    for (const auto& edge : forest.edges) weight += graphs::weight_from_bits(graphs::WeightKind::float64, edge.weight);
+    EXPECT_EQ(t.all_reduce(weight, comm::Op::sum), all.at.back()[0]);  // on one axis all gaps
+  });
+}
+
 TEST_P(EuclideanCorners, what_cannot_be_is_refused_with_the_value_and_what_is_allowed_on_every_rank) {
   on_ranks(GetParam(), [](comm::Transport& t) {
     const bool last = t.rank() == t.size() - 1;

@@ -1,6 +1,9 @@
 // Local rounds of Boruvka's algorithm on the points of one rank, and the contraction of chosen edges. A component is contracted
 // only along an edge that is certified: shorter than the distance to any point of another rank.
+#include <algorithm>
+
 #include "merganser/base/parallel.hpp"
+#include "merganser/base/release_memory.hpp"
 #include "src/msf/euclidean/state.hpp"
 
 namespace merganser::msf::euclidean {
@@ -102,9 +105,10 @@ int local_rounds(BoruvkaState<D>& state, const std::vector<double>& remote_bound
     if (progress) progress(1 - static_cast<double>(state.components) / state.tree.size());
     state.choose_from_lists();
     state.search_where_needed(least_remote);
-    const Contraction made = contract(certified_targets(state, least_remote));
-    // Without other ranks a round at least halves the components; where it does less, another one would be of little use.
-    const bool few = made.components > state.components / 2;
+    std::vector<std::uint32_t> target = certified_targets(state, least_remote);
+    const auto unsure = static_cast<std::uint32_t>(std::count(target.begin(), target.end(), kNone));
+    const bool few = unsure > state.components / 4;  // another round would contract few
+    const Contraction made = contract(std::move(target));
     if (made.components < state.components)
       apply_contraction(
           state, made, [&](std::uint32_t c) { return state.best[c].key; }, least_remote);
@@ -129,6 +133,17 @@ std::vector<OpenEdge> find_open_edges(BoruvkaState<D>& state) {
   }
   state.component = left;
   state.components = components;
+  // The open edges stand for the points from here on.
+  release_memory(state.list);
+  release_memory(state.used);
+  release_memory(state.nearest);
+  release_memory(state.bound);
+  release_memory(state.best);
+  release_memory(state.least_bound);
+  release_memory(state.spent);
+  release_memory(state.node_bound);
+  release_memory(state.node_round);
+  release_memory(state.node_needs);
   state.node_component.assign(state.tree.nodes().size(), kNone);  // nodes of one component have several again
   return open;
 }

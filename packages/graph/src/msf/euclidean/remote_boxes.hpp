@@ -15,7 +15,7 @@ class RemoteBoxes {
  public:
   RemoteBoxes() = default;
   /// Gathers the upper boxes of all ranks' trees of points on every rank. Collective. Each rank contributes at most 1023 boxes of
-  /// 16 D + 8 bytes, of up to eight ranks 8193 together: from the root on it opens, greedily, the box with most points, those of boxes
+  /// 16 D + 8 bytes, on up to eight ranks at most 8200 together: from the root on it opens, greedily, the box with most points, those of boxes
   /// that are short compared to the distance to other ranks counting less.
   RemoteBoxes(const PointTree<D>& tree, comm::Transport& transport);
 
@@ -97,7 +97,7 @@ template <std::size_t D>
 
 /// Performs the rounds of Boruvka's algorithm on points over all ranks, for the components that no rank can contract alone, until
 /// one is left. Collective. Edges of the spanning tree are stored by the ranks that found them, which hold an end. Every rank holds
-/// the least edge of every component that is left: memory proportional to the boundaries between ranks.
+/// the least edge of every component that the sure edges leave: along the cuts between ranks.
 /// @param edges  of find_open_edges()
 /// @param remote_bounds  by point: lower bounds of the squared distance to points of other ranks, as in local_rounds()
 template <std::size_t D>

@@ -184,7 +184,8 @@ void BoruvkaState<D>::search_for_leaf(Worker& worker, std::uint32_t leaf, const 
   const std::uint32_t c = node_component[leaf];
   // The limit when the leaf is begun bounds the boxes; each search uses the present one, which earlier searches have lowered.
   const double most = limit(worker, c, ceiling).d2;
-  const bool few = most < kInfinity && gather_near(worker, leaf, most);
+  // A ceiling alone, without an edge of the component, may be far: a search of the tree for one point is less then.
+  const bool few = least_of(worker, c) < kInfinity && gather_near(worker, leaf, most);
   for (std::uint32_t v = node.begin; v < node.end; ++v) {
     const Key now = limit(worker, c, ceiling);
     if (!may_improve(v, now) || has_outside_neighbour(v)) continue;

@@ -252,7 +252,7 @@ struct Contraction {
 /// root, whose edge is not kept.
 [[nodiscard]] Contraction contract(std::vector<std::uint32_t> target);
 
-/// Performs rounds of Boruvka's algorithm on this rank's points alone, until fewer than half of the components can be contracted. Local.
+/// Performs rounds of Boruvka's algorithm on this rank's points alone, until more than a quarter of the components are without a sure edge. Local.
 /// A component is contracted only along an edge that is shorter than the distance to any point of another rank.
 /// @param remote_bounds  by point: lower bounds of the squared distance to points of other ranks; empty: there are none
 /// @return number of rounds
