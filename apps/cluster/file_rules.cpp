@@ -147,7 +147,7 @@ io::ParcelFileInfo read_input_info(const std::string& path, const InputOptions& 
                                    comm::Transport& t) {
   const std::vector<io::ColumnName> columns = parse_columns(o.columns);
   io::ParcelFileInfo info =
-      io::read_info(path, t, o.species, path.ends_with(".csv") ? columns : std::vector<io::ColumnName>{});
+      io::read_info(path, t, o.species, io::has_suffix(path, ".csv") ? columns : std::vector<io::ColumnName>{});
   info.metadata.csv_names = columns;
   apply_box(path, o, info, t.rank());
   if (info.metadata.format == io::FileFormat::epic) return info;

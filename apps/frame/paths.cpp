@@ -74,7 +74,7 @@ bool is_same_file(const NamedFile& a, const NamedFile& b) {
 /// Returns true if a file is called as one of the steps of a series in the same folder: rt_0001.vtu of rt.pvd.
 bool is_step_of(const NamedFile& series, const NamedFile& file) {
   const std::filesystem::path list(series.path), step(file.path);
-  if (list.extension() != ".pvd" || step.extension() != ".vtu") return false;
+  if (!io::has_suffix(series.path, ".pvd") || !io::has_suffix(file.path, ".vtu")) return false;
   const std::string begin = list.stem().string() + "_", name = step.stem().string();
   if (!name.starts_with(begin) || name.find_first_not_of("0123456789", begin.size()) != std::string::npos) return false;
   const auto folder = [](const std::filesystem::path& p) { return file_identity((p.parent_path() / ".").string()); };

@@ -31,15 +31,9 @@ constexpr std::array<std::pair<const char*, FileFormat>, 6> kSuffixes{{{".vtkhdf
                                                                        {".csv", FileFormat::csv}}};
 
 /// Suffixes of formats that other programs may write, and merganser does not.
-constexpr std::array<const char*, 9> kForeign{".vtk", ".vtp",     ".pvtu", ".bp", ".bp4",
-                                              ".bp5", ".parquet", ".tsv",  ".txt"};
-
-/// Returns true if a name ends with a suffix, in capital letters too.
-bool has_suffix(std::string_view name, std::string_view suffix) {
-  return name.size() >= suffix.size() &&
-         std::ranges::equal(name.substr(name.size() - suffix.size()), suffix,
-                            [](unsigned char a, char b) { return std::tolower(a) == b; });
-}
+constexpr const char* kForeign[] = {".vtk",     ".vtp",     ".pvtu",  ".bp",   ".bp4",  ".bp5",
+                                    ".parquet", ".feather", ".arrow", ".zarr", ".xdmf", ".xmf",
+                                    ".json",    ".tsv",     ".txt",   ".dat",  ".zip"};
 
 /// Returns true if a word stands behind a colon and the suffix of a parcel file, as ":netcdf" in "a.nc:netcdf": a colon may stand in
 /// other names.
@@ -56,7 +50,8 @@ bool has_word_behind(std::string_view name) {
 void refuse_foreign(const std::string& name) {
   if (has_word_behind(name))
     throw UsageError("cannot write " + name + ": no format is called " + name.substr(name.rfind(':')) +
-                     "; allowed: :epic, :openpmd, :vtkhdf, :vtu, :npz, :npy, :csv, :series");
+                     "; allowed: :epic, :openpmd, :vtkhdf, :vtu, :npz, :npy, :csv, :series, or " + name +
+                     ":epic for a file of that name");
   for (const char* suffix : kForeign)
     if (has_suffix(name, suffix))
       throw UsageError(
@@ -83,6 +78,12 @@ void add_epic_losses(const FileGroup& root, std::vector<FileLoss>& to) {
 }
 
 }  // namespace
+
+bool has_suffix(std::string_view name, std::string_view suffix) {
+  return name.size() >= suffix.size() &&
+         std::ranges::equal(name.substr(name.size() - suffix.size()), suffix,
+                            [](unsigned char a, char b) { return std::tolower(a) == b; });
+}
 
 OutputName parse_output_name(const std::string& name, const FileMetadata& metadata) {
   if (has_suffix(name, kSeries)) {

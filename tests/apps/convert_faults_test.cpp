@@ -235,6 +235,9 @@ TEST(ConvertFaults, series_of_others_are_refused_and_stay) {
       run({"convert", folder.file("in.nc"), folder.file("t.pvd"), "--json", folder.file("here/t_0001.vtu")});
   EXPECT_EQ(step.code, 2) << step.text();
   EXPECT_TRUE(says(step, "called as its steps")) << step.text();
+  const Outcome capitals =
+      run({"convert", folder.file("in.nc"), folder.file("t.PVD"), "--json", folder.file("t_0001.VTU")});
+  EXPECT_EQ(capitals.code, 2) << capitals.text();
   EXPECT_EQ(folder.list(), (std::vector<std::string>{"here", "in.nc", "s.pvd"}));
   EXPECT_EQ(run({"convert", folder.file("in.nc"), folder.file("t.pvd"), "--json", folder.file("t_x.vtu")}).code, 0);
   const Outcome read = run({"convert", folder.file("t.pvd"), folder.file("b.nc")});

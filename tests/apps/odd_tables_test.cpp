@@ -58,6 +58,8 @@ TEST(OddTables, a_csv_file_without_a_last_line_end_is_read_with_a_warning_that_i
     EXPECT_TRUE(says(o.err, "a.csv: no line end follows line 3, the last")) << o.text();
     EXPECT_NE(o.digest(), good.digest());
   }
+  EXPECT_EQ(convert(folder, "a.CSV", whole, "b.CSV").digest(), good.digest());
+  EXPECT_EQ(run(Arguments{"convert", folder.file("b.CSV"), folder.file("c.npz")} + kBox).digest(), good.digest());
   const Outcome merged = run(Arguments{"cluster", folder.file("a.csv")} + kBox);
   EXPECT_TRUE(says(merged.err, "no line end follows line 3")) << merged.text();
   EXPECT_TRUE(says(convert(folder, "a.csv", kFirstLine, "a.npz").err, "no line end follows line 1"));

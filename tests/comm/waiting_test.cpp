@@ -52,12 +52,9 @@ void expect_parts(const Transport& t, const std::string& text, const std::vector
 class WaitingTest : public testing::TestWithParam<Setup> {
  protected:
   void SetUp() override {
+    if (GetParam().ranks < 2) GTEST_SKIP() << "there are no others to wait for";
     if (GetParam().backend == "rma" && comm::mpi_library().find("MPICH") != std::string::npos)
       GTEST_SKIP() << "MPI_Win_flush of MPICH over UCX returns when its target helps, and cannot be given up";
-  }
-  /// Runs `body` where there are others to wait for.
-  static void on_several(const std::function<void(Transport&)>& body) {
-    if (GetParam().ranks > 1) on_ranks(GetParam(), body);
   }
 };
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(WaitingTest);
@@ -66,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(Models, WaitingTest, testing::ValuesIn(setups()), setup
 std::string last(const Transport& t) { return std::to_string(t.size() - 1); }
 
 TEST_P(WaitingTest, in_a_wave) {
-  on_several([](Transport& t) {
+  on_ranks(GetParam(), [](Transport& t) {
     const auto box = t.mailbox(ring(t));
     const auto text = complaint(t, [&] { box->step(); });
     if (GetParam().backend == "neighborhood") {
@@ -78,7 +75,7 @@ TEST_P(WaitingTest, in_a_wave) {
 }
 
 TEST_P(WaitingTest, in_a_wave_over_some_arcs) {
-  on_several([](Transport& t) {
+  on_ranks(GetParam(), [](Transport& t) {
     const auto box = t.mailbox(complete(t));  // arc 0 leads to the rank itself
     std::vector<std::uint8_t> in(box->graph().in.size());
     std::vector<std::uint8_t> out(box->graph().out.size());
@@ -89,7 +86,7 @@ TEST_P(WaitingTest, in_a_wave_over_some_arcs) {
 }
 
 TEST_P(WaitingTest, for_records_that_nobody_sends) {
-  on_several([](Transport& t) {
+  on_ranks(GetParam(), [](Transport& t) {
     const auto stream = t.stream(ring(t), {});
     const std::vector<std::size_t> none(1, 0);
     const std::vector<std::size_t> five(1, 5);
@@ -102,7 +99,7 @@ TEST_P(WaitingTest, for_records_that_nobody_sends) {
 }
 
 TEST_P(WaitingTest, at_the_end_of_a_phase) {
-  on_several([](Transport& t) {
+  on_ranks(GetParam(), [](Transport& t) {
     auto words = t.segment<std::uint64_t>(complete(t), 1);
     const auto text = complaint(t, [&] { words.sync(); });
     const std::string& model = GetParam().backend;
@@ -118,7 +115,7 @@ TEST_P(WaitingTest, at_the_end_of_a_phase) {
 }
 
 TEST_P(WaitingTest, for_ghosts) {
-  on_several([](Transport& t) {
+  on_ranks(GetParam(), [](Transport& t) {
     const auto plan = t.plan(ring(t), {{{0, 1}}, {2}}, {});
     const std::vector<std::byte> local(16);
     const auto text = complaint(t, [&] { plan->pull(local, [](const comm::Plan::Chunk&) {}); });
@@ -128,7 +125,7 @@ TEST_P(WaitingTest, for_ghosts) {
 
 TEST_P(WaitingTest, in_a_collective_call) {
   if (comm::launched()) GTEST_SKIP() << "the others come at once, into the call that follows";
-  on_several([](Transport& t) {
+  on_ranks(GetParam(), [](Transport& t) {
     const auto text = complaint(t, [&] { t.barrier(); });
     expect_parts(t, text, {"barrier: 1 of " + std::to_string(t.size()) + " ranks have come", "not ranks 1"});
   });

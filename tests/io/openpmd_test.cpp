@@ -247,7 +247,9 @@ TEST_F(OpenpmdFiles, iterations_whose_numbers_are_filled_with_zeros_keep_their_n
     const Parcels parcels = read_all(folder.file("in.h5"), info, t, "ions");
     EXPECT_EQ(parcels.size(), 20U);
     expect_same_back(folder.file("out.h5"), parcels, info, t);
-    EXPECT_EQ(open_openpmd(folder.file("out.h5")).members("/data"), std::vector<std::string>{"0000007"});
+    const auto out = open_openpmd(folder.file("out.h5"));
+    EXPECT_EQ(out.members("/data"), std::vector<std::string>{"0000007"});
+    EXPECT_EQ(out.texts("/", "iterationFormat"), std::vector<std::string>{"/data/%07T/"});
   });
 }
 
@@ -367,8 +369,10 @@ TEST_F(OpenpmdFiles, names_of_outputs_tell_their_format) {
   EXPECT_EQ(io::parse_output_name("a.dat:NPZ", epic).format, io::FileFormat::npz);
   EXPECT_EQ(io::strip_format("a.dat:NPZ"), "a.dat");
   EXPECT_EQ(io::parse_output_name("at_12:30", epic).path, "at_12:30");
+  EXPECT_EQ(io::parse_output_name("run.nc:2:epic", epic).path, "run.nc:2");
   EXPECT_EQ(io::parse_output_name("a.txt:epic", epic).format, io::FileFormat::epic);
-  for (const char* name : {"a.vtk", "a.VTP", "a.parquet", "a.txt", "a.bp", "a.nc:netcdf", "a.h5:", "a.vtu:xml"})
+  for (const char* name :
+       {"a.vtk", "a.VTP", "a.parquet", "a.json", "a.txt", "a.bp", "a.nc:netcdf", "a.h5:", "a.vtu:xml"})
     EXPECT_THROW(static_cast<void>(io::parse_output_name(name, epic)), UsageError) << name;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 /// Names of parcel files that are to be written: the format follows from the suffix, or from ":FORMAT" behind the name.
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "merganser/io/file_metadata.hpp"
@@ -15,6 +16,9 @@ struct OutputName {
   FileFormat format = FileFormat::epic;  ///< format that it will have
   bool appends = false;  ///< VTKHDF: the parcels become the next step of the series in the file, if there is one
 };
+
+/// Returns true if the name of a file ends with a suffix, which is given in small letters, also if it does so in capitals. Local.
+[[nodiscard]] bool has_suffix(std::string_view name, std::string_view suffix);
 
 /// Splits the name of a parcel file that is to be written. "out.h5:openpmd", "out.x:vtkhdf", ":epic", ":vtu", ":npz", ":npy" and
 /// ":csv" say the format, ":series" that of VTKHDF whose file grows by a time step with each write; else ".vtkhdf", ".vtu", ".pvd" (a series of VTU), ".npz", ".npy" and ".csv" do, and ".h5" or ".hdf5" is

@@ -304,7 +304,7 @@ void write_parcels(const std::string& name, const Parcels& parcels, const Decomp
     comm::agree(transport, [&] { check_kept_missing(output_name, parcels, from, metadata); });
   if (output_name.format == FileFormat::openpmd || output_name.format == FileFormat::vtkhdf)
     return write_particles(output_name, parcels, decomposition.grid(), time, transport, metadata);
-  if (output_name.format == FileFormat::vtu && (path.ends_with(".pvd") || path.ends_with(".PVD")))
+  if (output_name.format == FileFormat::vtu && has_suffix(path, ".pvd"))
     return write_pvd(path, parcels, decomposition.grid(), time, transport, metadata);
   if (output_name.format != FileFormat::epic)
     return write_table(output_name, parcels, decomposition.grid(), time, transport, metadata);

@@ -29,6 +29,14 @@ std::string openpmd_date() {
   return text.data();
 }
 
+/// Returns the attribute iterationFormat for the group of an iteration: "/data/%06T/" where its number is filled with zeros, as in
+/// /data/000100.
+std::string iteration_format(const std::string& iteration) {
+  const std::string number = iteration.substr(iteration.rfind('/') + 1);
+  const bool filled = number.size() > 1 && number[0] == '0';
+  return filled ? "/data/%0" + std::to_string(number.size()) + "T/" : "/data/%T/";
+}
+
 /// Writer of one openPMD file. On ranks above 0 the file is null, and functions that write it do nothing.
 class OpenpmdWriter {
  public:
@@ -50,7 +58,7 @@ class OpenpmdWriter {
       carry_root();
     }
     file_->put("/", "iterationEncoding", std::string_view("groupBased"));
-    file_->put("/", "iterationFormat", std::string_view("/data/%T/"));
+    file_->put("/", "iterationFormat", std::string_view(iteration_format(iteration_)));
     file_->put("/", "merganser_version", std::string_view(MERGANSER_VERSION));
     put_time(time);
     put_box_attributes(*file_, iteration_, in_);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "merganser/base/error.hpp"
+#include "merganser/io/output_name.hpp"
 #include "src/io/particles/vtkhdf_names.hpp"
 #include "src/io/tables/tables.hpp"
 #include "src/io/tables/vtu_types.hpp"
@@ -221,7 +222,7 @@ std::optional<FileFormat> table_format(const std::string& path) {
   if (begin.starts_with("PK\x03\x04") || begin.starts_with("PK\x05\x06")) return FileFormat::npz;
   if (begin.starts_with("\x93NUMPY")) return FileFormat::npy;
   if (begin.find("<VTKFile") != std::string_view::npos) return FileFormat::vtu;
-  if (path.ends_with(".csv")) return FileFormat::csv;
+  if (has_suffix(path, ".csv")) return FileFormat::csv;
   return std::nullopt;
 }
 

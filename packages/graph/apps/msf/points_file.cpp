@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -168,15 +169,24 @@ bool parse_with_comma(std::string_view cell, double& value) {
   return parse_real(with_point, value);
 }
 
-/// Returns false for a cell with an integer of 64 bits, without point and exponent, that its double has rounded: a time in nanoseconds
-/// or an id, say, of which neighbours would become equal.
+/// Returns false for a cell with an integer, without point and exponent, that its double has rounded: a time in nanoseconds or an id,
+/// say, of which neighbours would become equal. The shortest digits of a double, filled with zeros as some programs write them, are its own.
 bool is_exact(std::string_view cell, double value) {
   if (std::fabs(value) < 0x1p53) return true;
-  const std::string_view digits = cell.substr(cell.starts_with('-') || cell.starts_with('+') ? 1 : 0);
-  std::uint64_t whole = 0;
-  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), whole);
-  if (error != std::errc() || stop != digits.data() + digits.size()) return true;
-  return std::fabs(value) < 0x1p64 && static_cast<std::uint64_t>(std::fabs(value)) == whole;
+  std::string_view digits = cell.substr(cell.starts_with('-') || cell.starts_with('+') ? 1 : 0);
+  if (digits.find_first_not_of("0123456789") != std::string_view::npos) return true;
+  digits.remove_prefix(digits.find_first_not_of('0'));
+  if (digits == fmt::format("{:.0f}", std::fabs(value))) return true;
+  std::array<char, 32> text{};
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), std::fabs(value), std::chars_format::scientific);
+  std::string shortest(text.data(), end.ptr);  // D.DDDe+NN
+  const std::size_t exponent = shortest.find('e');
+  const auto length = static_cast<std::size_t>(std::stoi(shortest.substr(exponent + 1))) + 1;
+  shortest.resize(exponent);
+  std::erase(shortest, '.');
+  shortest.resize(length, '0');
+  return digits == shortest;
 }
 
 /// Returns true if a comma may be the decimal mark in a table of points: not if commas separate columns, nor with one column, where

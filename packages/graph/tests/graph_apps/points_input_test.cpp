@@ -331,7 +331,8 @@ TEST_F(PointsFile, of_numpy_integers_of_every_width_are_read) {
 }
 
 TEST_F(PointsFile, of_text_with_integers_that_no_coordinate_is_are_refused_with_their_place) {
-  for (const char* whole : {"9007199254740993", "-9007199254740993", "+1700000000000000001", "18446744073709551615"}) {
+  for (const char* whole : {"9007199254740993", "-9007199254740993", "+1700000000000000001", "18446744073709551615",
+                            "36893488147419103233", "1152921504606846999"}) {
     const std::string what = std::string(": row 2 (line 3), column 2 (t): ") + whole + ", which float64 does not hold";
     EXPECT_EQ(error(write("a.csv", "x,t\n1,2\n3," + std::string(whole) + "\n5,6\n")).find(what), 0U) << whole;
   }
@@ -342,6 +343,11 @@ TEST_F(PointsFile, of_text_with_integers_that_no_coordinate_is_are_refused_with_
                       .at;
   EXPECT_EQ(
       at, (std::vector<std::vector<double>>{{9007199254740994, 1.7e18}, {9007199254740992, -0x1p63}, {1e149, 0x1p64}}));
+  // 2^60 and 2^65 in all digits, and in the shortest ones with zeros.
+  EXPECT_EQ(
+      load(write("d.txt", "1152921504606846976 1152921504606847000\n36893488147419103232 -36893488147419103000\n"), 2)
+          .at,
+      (std::vector<std::vector<double>>{{0x1p60, 0x1p60}, {0x1p65, -0x1p65}}));
   EXPECT_NE(error(write("c.txt", "+-1 2\n3 4\n")).find("\"+-1\"; allowed: finite numbers"), std::string::npos);
 }
 
