@@ -22,9 +22,7 @@ def to_array(values: Any, name: str) -> np.ndarray:
     """
     if type(values) is np.ndarray:
         return _numbers(values, name)
-    if hasattr(values, "compute") and hasattr(values, "chunks"):  # of dask, whose masks show in what is computed alone
-        values = values.compute()
-    _check_masks(values, name)
+    values = _unmasked(values, name)
     if isinstance(values, np.ma.MaskedArray):
         return _numbers(values.data, name)
     if not isinstance(values, np.ndarray) and not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
@@ -50,7 +48,7 @@ def to_array(values: Any, name: str) -> np.ndarray:
 def plain_array(values: Any, name: str) -> np.ndarray:
     """Converts an array argument to a NumPy array of the caller's dtype, which may be structured. Raises InputError for masked
     values."""
-    _check_masks(values, name)
+    values = _unmasked(values, name)
     return values.data if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
 
 
@@ -59,9 +57,17 @@ def is_sparse(values: Any) -> bool:
     return hasattr(values, "tocsr") and not hasattr(values, "__array__")
 
 
-def _check_masks(values: Any, name: str) -> None:
-    """Raises InputError for masked values in an array argument, also within lists of masked arrays, whose masks NumPy would
-    drop."""
+def _unmasked(values: Any, name: str) -> Any:
+    """Returns an argument, with arrays of dask computed, whose masks show in what is computed alone, and scalars of
+    pyarrow converted, whose bytes NumPy may take for an array.
+
+    Raises InputError for masked values, whose masks NumPy would drop, and for integers of pyarrow beside missing ones,
+    which could be rounded. All this also within lists.
+    """
+    if hasattr(values, "as_py"):
+        values = values.as_py()
+    if hasattr(values, "compute") and hasattr(values, "chunks"):  # of dask, or of xarray, which may hold one
+        values = values.compute()
     if isinstance(values, np.ma.MaskedArray):
         masked = np.ma.getmaskarray(values)
         if masked.dtype.names is not None:  # a mask for each field
@@ -71,9 +77,14 @@ def _check_masks(values: Any, name: str) -> None:
             raise InputError(f"{name}: {np.count_nonzero(masked)} masked values, the first at [{place}]; allowed: arrays "
                              "without (leave out what has one, or fill it)")
     elif isinstance(values, (list, tuple)):
-        for part in values:
-            if isinstance(part, (np.ma.MaskedArray, list, tuple)):
-                _check_masks(part, name)
+        parts = [part if type(part) in (int, float) else _unmasked(part, name) for part in values]
+        return values if all(map(operator.is_, parts, values)) else parts
+    elif getattr(values, "null_count", 0) and hasattr(values, "type"):  # an array of pyarrow
+        kind = str(getattr(values.type, "value_type", values.type))
+        if kind.startswith(("int", "uint")) and (np.abs(np.asarray(values)) >= _EXACT).any():
+            raise InputError(f"{name}: whole numbers from 2^53 on beside missing ones; allowed: those without "
+                             "missing ones")
+    return values
 
 
 def _numbers(array: np.ndarray, name: str) -> np.ndarray:
@@ -87,12 +98,17 @@ def _numbers(array: np.ndarray, name: str) -> np.ndarray:
         return array.astype(np.bool_)
     if types and types <= {float, np.float64, np.float32}:
         return array.astype(np.float64)
-    if array.ndim == 1 and types and all(issubclass(t, (int, np.integer)) and t is not bool for t in types):
+    if array.ndim == 1 and types and all(map(_is_whole, types)):
         return _whole_objects(array, name)
     out = np.empty(array.shape)
     for place in np.ndindex(array.shape):
         out[place] = _to_float(array[place], f"{name}: {list(place)}")
     return out
+
+
+def _is_whole(kind: type) -> bool:
+    """Returns whether a type is one of integers: not bool, nor NumPy's type of times, which derives from integers."""
+    return issubclass(kind, (int, np.integer)) and not issubclass(kind, (bool, np.timedelta64))
 
 
 def _whole_objects(array: np.ndarray, name: str) -> np.ndarray:
@@ -112,12 +128,24 @@ def _to_float(value: Any, where: str) -> float:
         raise WrongTypeError(f"{where}: the text {value[:40]!r}; allowed: numbers")
     if isinstance(value, (complex, np.complexfloating)):
         raise InputError(f"{where}: {value!r}. Complex data not supported; allowed: real numbers")
+    value = _unmasked(value, where)
     try:
-        number = float(value)
+        number = _float(value)
     except (TypeError, ValueError, OverflowError) as error:
         raise WrongTypeError(f"{where}: a {type(value).__name__}; allowed: numbers ({error})") from None
-    if isinstance(value, (int, np.integer)) and int(number) != int(value):
-        raise InputError(f"{where}: {value} is no float64 (the nearest is {int(number)}); allowed: whole numbers up to 2^53")
+    return _exact(number, value, where)
+
+
+def _kind(value: Any) -> str:
+    """Returns the kind of a scalar's dtype of NumPy; "f" where it has none."""
+    return getattr(getattr(value, "dtype", None), "kind", "f")
+
+
+def _float(value: Any) -> float:
+    """Returns float(value). Raises TypeError also for text, bytes, complex numbers and times, which it may convert."""
+    number = float(value) if _kind(value) in "fiub" else None
+    if number is None or not (hasattr(type(value), "__float__") or hasattr(type(value), "__index__")):
+        raise TypeError("not text, bytes, complex numbers or times")
     return number
 
 
@@ -152,14 +180,13 @@ def _frame(frame: Any, name: str) -> np.ndarray:
 
 def _arrow_table(table: Any, name: str) -> np.ndarray:
     """Converts a table of pyarrow to a matrix of numbers, column by column: the array that pyarrow itself makes of columns of
-    several types has rounded integers. Missing numbers become NaN, as pyarrow has them. Errors name the column."""
+    several types has rounded integers. Missing integers and floats become NaN, as pyarrow has them; missing values of
+    other types, such as bools and decimals, are refused. Errors name the column."""
     columns = []
     for label, column in zip(table.column_names, table.columns):
         where = f"{name}: column {label!r}"
         numbers = to_array(column, where)
         _check_real(numbers, where)
-        if column.null_count and str(column.type).startswith(("int", "uint")) and (np.abs(numbers) >= _EXACT).any():
-            raise InputError(f"{where}: whole numbers from 2^53 on beside missing ones; allowed: those without missing ones")
         columns.append(as_float64(numbers, where))
     return np.stack(columns, axis=1) if columns else np.empty((table.num_rows, 0))
 
@@ -246,7 +273,9 @@ def mask(values: Any, name: str, n: int) -> np.ndarray:
 
 
 def integer(value: Any, name: str) -> int:
-    """Converts a scalar argument to an integer of 64 bits. Raises UsageError for larger ones, TypeError for other types."""
+    """Converts a scalar argument to an integer of 64 bits. Raises UsageError for larger ones, InputError for masked
+    ones, TypeError for other types."""
+    value = _unmasked(value, name)
     if isinstance(value, (bool, np.bool_)):
         raise WrongTypeError(f"{name}: {value}; allowed: a whole number")
     try:
@@ -274,16 +303,33 @@ def whole(value: Any, name: str, least: int, most: int = 2**31 - 1) -> int:
 
 
 def scalar(value: Any, name: str) -> float:
-    """Converts a scalar to a float, which may be NaN. Raises TypeError for text, complex numbers, times and other objects, also
-    where they are scalars or arrays of NumPy that float() would convert. `name` is what the scalar is called in messages."""
-    kind = getattr(getattr(value, "dtype", None), "kind", "f")
-    if not isinstance(value, (str, bytes, complex)) and kind in "fiubO":
-        try:
-            return float(value)
-        except (TypeError, ValueError, OverflowError):
-            pass
-    what = f"{value.dtype} array" if isinstance(value, np.ndarray) and kind not in "fiubO" else type(value).__name__
-    raise WrongTypeError(f"{name}: a {what}; allowed: a number")
+    """Converts a scalar to a float, which may be NaN. `name` is what the scalar is called in messages.
+
+    Raises InputError for masked values and integers that float64 does not represent; TypeError for text, bytes, complex
+    numbers, times and other objects, also where they are scalars or arrays of NumPy that float() would convert.
+    """
+    value = _unmasked(value, name)
+    if _kind(value) in "iuO" and getattr(value, "ndim", None) == 0:
+        return scalar(value.item(), name)
+    try:
+        number = _float(value)
+    except (TypeError, ValueError, OverflowError):
+        array = isinstance(value, np.ndarray) and _kind(value) not in "fiub"
+        what = f"{value.dtype} array" if array else type(value).__name__
+        raise WrongTypeError(f"{name}: a {what}; allowed: a number") from None
+    return _exact(number, value, name)
+
+
+def _exact(number: float, value: Any, name: str) -> float:
+    """Returns the float64 nearest to a scalar. Raises InputError if the scalar is another integer."""
+    try:
+        integral = operator.index(value)
+    except TypeError:  # no integer
+        return number
+    if integral != number:
+        raise InputError(f"{name}: {integral} is no float64 (the nearest is {int(number)}); allowed: whole numbers "
+                         "up to 2^53")
+    return number
 
 
 def file_path(value: Any) -> str:
@@ -303,8 +349,8 @@ def file_path(value: Any) -> str:
 
 
 def number(value: Any, name: str) -> float:
-    """Converts a scalar argument to a float. Raises UsageError for NaN, TypeError for other types."""
-    _check_masks(value, name)
+    """Converts a scalar argument to a float. Raises UsageError for NaN, InputError for masked values and integers that
+    float64 does not represent, TypeError for other types."""
     x = scalar(value, name)
     if x != x:
         raise UsageError(f"{name}: {x}; allowed: a number")
@@ -317,9 +363,8 @@ def parse_box(box: Any, periodic: Any, d: int) -> tuple[list[float], list[float]
     `box` is None or (lower, upper), each one number for all axes or one for each. The library has the upper wall of an axis at
     lower + extent, so extents are rounded up where needed for a point at exactly `upper` to lie within. Raises UsageError.
     """
-    _check_masks(periodic, "periodic")
-    _check_masks(box, "box")
-    flags = np.asarray(periodic)
+    box = _unmasked(box, "box")
+    flags = np.asarray(_unmasked(periodic, "periodic"))
     if flags.dtype != np.bool_ or flags.shape not in ((), (d,)):
         raise UsageError(f"periodic: {periodic!r}; allowed: True, False, or {d} of them")
     flags = np.broadcast_to(flags, (d,))
@@ -330,12 +375,10 @@ def parse_box(box: Any, periodic: Any, d: int) -> tuple[list[float], list[float]
     else:
         try:
             below, above = box
-            if not {np.asarray(side).dtype.kind for side in (below, above)} <= set("fiubO"):
-                raise TypeError("text, complex numbers or times")
-            lower = np.broadcast_to(np.asarray(below, dtype=np.float64), (d,))
-            upper = np.broadcast_to(np.asarray(above, dtype=np.float64), (d,))
-        except (TypeError, ValueError):
-            raise UsageError(f"box: {box!r}; allowed: (lower, upper), each a number or {d} numbers") from None
+            lower, upper = (np.broadcast_to(scalar(side, "box") if np.ndim(side) == 0 else reals(side, "box"), (d,))
+                            for side in (below, above))
+        except (TypeError, ValueError) as error:  # also those of this module
+            raise UsageError(f"box: {box!r}; allowed: (lower, upper), each a number or {d} numbers") from error
         with np.errstate(all="ignore"):
             extent = upper - lower
             # Both are rounded: the sum may be below, and one step more is enough.

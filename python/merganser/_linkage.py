@@ -121,9 +121,9 @@ def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom"
         Clusters that live for less than this difference of lambda (1 / distance) are merged with their sibling before clusters are
         selected.
     points
-        With "sequential" (else not read): result of gather_points() for the points of the forest. Without, if the tree could have had other edges
-        of the same weight, the order is that of the forest's edges alone, and labels may differ from scikit-learn's: see
-        Hdbscan.exact.
+        Result of gather_points() for the points of the forest, which "sequential" alone uses. If it is None there, and
+        the tree could have had other edges of the same weight, the order is that of the forest's edges alone, and
+        labels may differ from scikit-learn's: see Hdbscan.exact.
 
     Returns
     -------

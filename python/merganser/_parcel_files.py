@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ def _netcdf() -> Any:
     return netCDF4
 
 
-def read_parcels(path: Any, *, time_index: int = -1, attributes: dict[str, str] | None = None
+def read_parcels(path: Any, *, time_index: int = -1, attributes: Mapping[str, str] | None = None
                  ) -> tuple[Parcels, dict[str, Any]]:
     """Reads a parcel file of EPIC (docs/parcel-files.md) into this process. Local. Needs the package netCDF4.
 
@@ -59,7 +60,7 @@ def read_parcels(path: Any, *, time_index: int = -1, attributes: dict[str, str] 
     """
     name = file_path(path)
     time_index = integer(time_index, "time_index")
-    if attributes is not None and not isinstance(attributes, dict):
+    if attributes is not None and not isinstance(attributes, Mapping):
         raise WrongTypeError(f"attributes: a {type(attributes).__name__}; allowed: a dict of rules by name")
     library = _netcdf()
     _core.check_self_contained(name)

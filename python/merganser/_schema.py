@@ -28,8 +28,9 @@ class Schema:
             if not isinstance(name, str) or not isinstance(what, (tuple, list)) or len(what) != 2 or not isinstance(what[0], str):
                 raise WrongTypeError(f"attributes: {name!r}: {what!r}; allowed: 'NAME': 'RULE', or 'NAME': ('RULE', components)")
             rule, components = what
-            names = [name] if components == 1 else [f"{name}_{i}" for i in range(whole(components, name, 1, 1 << 20))]
-            given.append((name, int(components), rule, names, ""))
+            components = whole(components, name, 1, 1 << 20)
+            names = [name] if components == 1 else [f"{name}_{i}" for i in range(components)]
+            given.append((name, components, rule, names, ""))
         self._core = _core.SchemaFound(given)
 
     @classmethod

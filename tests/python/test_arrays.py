@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import merganser
+from merganser._arrays import integer, line, number, plain_array, reals, scalar, to_array
 
 POINTS = np.array([[0.0, 0], [0, 1], [5, 5], [5, 6], [9, 9], [9, 8]])
 
@@ -179,6 +180,13 @@ def test_columns_of_arrow_tables_keep_names_and_whole_numbers():
         merganser.euclidean_tree(big)
     with pytest.raises(merganser.InputError, match="column 'x': whole numbers from 2.53 on beside missing ones"):
         merganser.euclidean_tree(arrow.record_batch({"x": [2**53 + 1, None, 2]}))
+    holed = arrow.array([2**53 + 1, None])
+    for given in (holed, [holed], arrow.chunked_array([holed]), holed.dictionary_encode()):
+        for convert in (reals, to_array, plain_array, lambda values, name: line(values, name, np.float64)):
+            with pytest.raises(merganser.InputError, match="a: whole numbers from 2.53 on beside missing ones"):
+                convert(given, "a")
+    assert np.isnan(reals(arrow.array([2**52, None]), "a")).tolist() == [False, True]
+    assert reals(arrow.array([2.0**60, None]), "a")[0] == 2.0**60, "floats are not rounded"
     with pytest.raises(merganser.WrongTypeError, match="column 'when': an array of datetime64"):
         merganser.euclidean_tree(arrow.table({"x": [0.5], "when": arrow.array([1], arrow.timestamp("s"))}))
     missing = merganser.HDBSCAN(2).fit(arrow.table({"x": [0, 0, 5, 5, None], "y": [0.0, 1, 5, 6, 7]}))
@@ -194,7 +202,9 @@ class Lazy:
         return POINTS
 
 
-NO_REALS = [np.complex64(1 + 2j), np.array(1 + 2j), np.array("0.5"), np.timedelta64(3, "s"), np.array(3, "m8[s]")]
+NO_REALS = [np.complex64(1 + 2j), np.array(1 + 2j), np.array("0.5"), np.timedelta64(3, "s"), np.array(3, "m8[s]"),
+            np.array(np.complex64(1 + 2j), dtype=object), np.array("0.5", dtype=object),
+            np.array(np.timedelta64(3, "ns"), dtype=object), np.array(None, dtype=object)]
 
 
 @pytest.mark.parametrize("value", NO_REALS, ids=map(repr, NO_REALS))
@@ -209,7 +219,48 @@ def test_scalars_that_float_would_convert_are_no_numbers(value):
         merganser.euclidean_tree(POINTS, box=(value, 100), periodic=True)
 
 
+@pytest.mark.parametrize("value", [bytearray(b"1.5"), memoryview(b"1.5")], ids=["bytearray", "memoryview"])
+def test_bytes_are_no_numbers(value):
+    for call in (lambda: number(value, "h"), lambda: merganser.cut(merganser.euclidean_tree(POINTS), height=value),
+                 lambda: merganser.friends_of_friends(POINTS, value)):
+        with pytest.raises(merganser.WrongTypeError, match="a (bytearray|memoryview); allowed: a number"):
+            call()
+
+
+def test_scalars_of_arrow_are_what_they_hold():
+    arrow = pytest.importorskip("pyarrow")
+    for given in (arrow.scalar("1.5"), arrow.scalar(None, arrow.int64()), arrow.scalar(b"1.5")):
+        with pytest.raises(merganser.WrongTypeError, match="^h: a .*; allowed: a number"):
+            number(given, "h")
+    with pytest.raises(merganser.WrongTypeError, match="a: an array of <U3"):
+        reals([arrow.scalar("1.5")], "a")
+    with pytest.raises(merganser.InputError, match="a missing value"):
+        reals([arrow.scalar(None), arrow.scalar(1)], "a")
+    assert number(arrow.scalar(1.5), "h") == 1.5 and reals([arrow.scalar(1), arrow.scalar(2)], "a").tolist() == [1, 2]
+
+
+def test_scalars_that_float64_does_not_hold_are_refused():
+    for given in (2**53 + 1, -(2**53) - 1, np.int64(2**53 + 1), np.array(2**53 + 1), np.array(2**53 + 1, dtype=object)):
+        with pytest.raises(merganser.InputError, match="h: -?9007199254740993 is no float64 .*; allowed: whole"):
+            number(given, "h")
+    for given in (2**53, 2**60, np.int64(2**60), 2.0**53, np.float32(0.5), True, np.array(1.5, dtype=object), np.inf):
+        assert number(given, "h") == given
+
+
+@pytest.mark.parametrize("corner", [["0", "0"], [np.complex64(0), 0], 2 * [np.timedelta64(0, "ns")], [None, 0],
+                                    [2**53 + 1, 0]])
+def test_corners_that_are_no_numbers_are_refused(corner):
+    for box in ((np.array(corner, dtype=object), 2**54), (-(2**54), corner)):
+        with pytest.raises(merganser.UsageError, match="^box: .*; allowed: .lower, upper.*2 numbers"):
+            merganser.euclidean_tree(POINTS, box=box)
+    fine = merganser.euclidean_tree(POINTS, box=(np.array([0, -1.0], dtype=object), np.array(20, dtype=object)))
+    assert fine.digest == merganser.euclidean_tree(POINTS, box=([0, -1], 20)).digest
+
+
 def test_objects_that_are_no_real_numbers_are_refused():
+    for value in (np.timedelta64(3, "ns"), bytearray(b"1.5")):
+        with pytest.raises(merganser.WrongTypeError, match=r"a: \[0\]: a (timedelta64|bytearray)"):
+            reals(np.array([value, 1], dtype=object), "a")
     with pytest.raises(merganser.InputError, match="Complex data not supported"):
         merganser.euclidean_tree(np.array([[np.complex64(1 + 2j), 1.5], [2, 3]], dtype=object))
     with pytest.raises(merganser.WrongTypeError, match="a Lazy, which holds no values yet; allowed: what its collect"):
@@ -224,6 +275,18 @@ def test_masks_of_dask_arrays_are_seen():
     for call in (merganser.euclidean_tree, merganser.HDBSCAN(2).fit, FITTED.approximate_predict):
         with pytest.raises(merganser.InputError, match=r"3 masked values, the first at \[4, 0\]"):
             call(some)
-    xarray = pytest.importorskip("xarray")
+    stars = merganser.stars(POINTS, np.ones(6, bool))
+    one = array.ma.masked_greater(array.from_array(np.array([3])), 1)[0]
+    for call in (lambda: to_array([row for row in some], "a"), lambda: stars.migrate(some), lambda: number(one, "h"),
+                 lambda: scalar(one, "h"), lambda: integer(one, "n"),
+                 lambda: merganser.euclidean_tree(POINTS, box=(one, 10))):
+        with pytest.raises(merganser.InputError, match=r"masked values, the first at \["):
+            call()
+    assert number(whole[1, 1], "h") == 1 and to_array([whole[0], whole[1]], "a").tolist() == POINTS[:2].tolist()
+
+
+def test_masks_of_dask_arrays_in_xarray_are_seen():
+    array, xarray = pytest.importorskip("dask.array"), pytest.importorskip("xarray")
+    some = array.ma.masked_greater(array.from_array(POINTS, chunks=(2, 2)), 8.5)
     with pytest.raises(merganser.InputError, match="coordinate nan of point 4"):  # what xarray makes of masks
         merganser.euclidean_tree(xarray.DataArray(some))

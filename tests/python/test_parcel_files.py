@@ -1,5 +1,6 @@
 """Files of parcels that are not what they must be, and variables that are not EPIC's."""
 import pathlib
+import types
 import warnings
 
 import merganser
@@ -109,7 +110,8 @@ def test_other_variables_need_a_rule_or_are_named(path, tmp_path):
         warnings.simplefilter("error")
         parcels, record = merganser.read_parcels(path, attributes={"humidity": "mean", "label": "drop"})
         assert record["passed_over"] == ["label"]
-        parcels, record = merganser.read_parcels(path, attributes={"humidity": "mean", "label": "largest"})
+        rules = types.MappingProxyType({"humidity": "mean", "label": "largest"})
+        parcels, record = merganser.read_parcels(path, attributes=rules)
     assert parcels["humidity"].tolist() == [i / 8 for i in range(40)]
     assert parcels.schema.attributes["label"] == ("largest", 1)
     merganser.write_parcels(tmp_path / "again.nc", parcels, box=(0, 1), cells=2)
