@@ -17,7 +17,7 @@ struct OutputName {
   bool appends = false;  ///< VTKHDF: the parcels become the next step of the series in the file, if there is one
 };
 
-/// Returns true if the name of a file ends with a suffix, which is given in small letters, also if it does so in capitals. Local.
+/// Returns true if a file name ends with a suffix, given in lower case, regardless of the case of the name. Local.
 [[nodiscard]] bool has_suffix(std::string_view name, std::string_view suffix);
 
 /// Splits the name of a parcel file that is to be written. "out.h5:openpmd", "out.x:vtkhdf", ":epic", ":vtu", ":npz", ":npy" and
