@@ -1,7 +1,9 @@
 /// Operations of an iteration: for every kernel those that its description names, by a table that is written down here again.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -26,9 +28,11 @@ struct Work {
   std::int64_t bytes_in = 0;
   std::int64_t sends = 0;     ///< 1 if there is any out-arc, to the rank itself too
   std::int64_t receives = 0;  ///< the same of in-arcs
+  std::int64_t records = 0;   ///< of 4 bytes, at least one for each out-arc
+  std::int64_t one_way = 0;   ///< 1 if an arc of any rank has none in the other direction
 };
 
-Work work_of(const Transport& t, const Graph& graph, const ArcSizes& sizes) {
+Work work_of(Transport& t, const Graph& graph, const ArcSizes& sizes) {
   Work work;
   for (std::size_t arc = 0; arc < graph.out.size(); ++arc) {
     work.sends = 1;
@@ -36,6 +40,7 @@ Work work_of(const Transport& t, const Graph& graph, const ArcSizes& sizes) {
     ++work.told;
     work.full += sizes.out[arc] > 0 ? 1 : 0;
     work.bytes_out += static_cast<std::int64_t>(sizes.out[arc]);
+    work.records += std::max<std::int64_t>((static_cast<std::int64_t>(sizes.out[arc]) + 3) / 4, 1);
   }
   for (std::size_t arc = 0; arc < graph.in.size(); ++arc) {
     work.receives = 1;
@@ -43,6 +48,8 @@ Work work_of(const Transport& t, const Graph& graph, const ArcSizes& sizes) {
     work.fetched += sizes.in[arc] > 0 ? 1 : 0;
     work.bytes_in += static_cast<std::int64_t>(sizes.in[arc]);
   }
+  const std::set<int> out(graph.out.begin(), graph.out.end());
+  work.one_way = t.all_reduce(out == std::set<int>(graph.in.begin(), graph.in.end()) ? 0 : 1, Op::max);
   return work;
 }
 
@@ -52,11 +59,27 @@ Counters puts(const Work& w) { return {.bytes = w.bytes_out, .puts = w.full}; }
 Counters puts_and_sync(const Work& w) { return {.bytes = w.bytes_out, .puts = w.full, .syncs = 1}; }
 Counters gets_and_sync(const Work& w) { return {.bytes = w.bytes_in, .gets = w.fetched, .syncs = 1}; }
 
+Counters mailbox(const Work& w) { return {.messages = w.full, .bytes = w.bytes_out, .waves = 1}; }
+Counters stream(const Work& w) {
+  return {.messages = w.full, .bytes = w.bytes_out, .waves = w.one_way, .records = w.records};
+}
+Counters stream_of_puts(const Work& w) { return {.bytes = w.bytes_out, .waves = w.one_way, .records = w.records}; }
+
 const std::map<std::string_view, Expected> kExpected{
     {"threads.copy", puts},
     {"threads.copy-flag", [](const Work& w) { return Counters{.bytes = w.bytes_out, .puts = w.full + w.told}; }},
     {"threads.copy-barrier",
      [](const Work& w) { return Counters{.bytes = w.bytes_out, .puts = w.full, .collectives = 1}; }},
+    {"threads.mailbox", mailbox},
+    {"threads.stream", stream},
+    {"p2p.mailbox", mailbox},
+    {"p2p.stream", stream},
+    {"neighborhood.mailbox", mailbox},
+    {"neighborhood.stream", stream},
+    {"rma.mailbox", mailbox},
+    {"rma.stream", stream_of_puts},
+    {"shmem.mailbox", mailbox},
+    {"shmem.stream", stream_of_puts},
     {"p2p.isend-irecv", messages},
     {"p2p.issend-irecv", messages},
     {"p2p.persistent", messages},

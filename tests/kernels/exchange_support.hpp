@@ -30,9 +30,15 @@ inline std::vector<kernels::KernelInfo> usable_kernels(comm::Transport& t) {
   return infos;
 }
 
+/// Returns whether a kernel communicates by an object of a Transport.
+inline bool is_over_transport(const kernels::KernelInfo& info) {
+  return info.name.ends_with(".mailbox") || info.name.ends_with(".stream");
+}
+
 /// Returns whether drop_next() is to work with a kernel: it notifies each target by a call of its own.
 inline bool can_drop(const kernels::KernelInfo& info) {
-  return info.completion == kernels::Completion::notified && info.model != "neighborhood" && info.name != "rma.pscw";
+  return !is_over_transport(info) && info.completion == kernels::Completion::notified && info.model != "neighborhood" &&
+         info.name != "rma.pscw";
 }
 
 /// Sizes of the arcs of one rank, in bytes.

@@ -96,6 +96,14 @@ constexpr KernelEntry kKernels[] = {
      make<Ialltoallv>,
      kMaxMpiBytes,
      kMaxMpiBytes},
+    {{"neighborhood.mailbox", "neighborhood", kMailboxText, Completion::notified},
+     make_over_mpi<make_mailbox_exchange>,
+     kMaxMpiBytes,
+     kMaxMpiBytes},
+    {{"neighborhood.stream", "neighborhood", kStreamText, Completion::notified},
+     make_over_mpi<make_stream_exchange>,
+     kMaxMpiBytes,
+     kMaxMpiBytes},
 };
 
 }  // namespace

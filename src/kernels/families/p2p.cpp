@@ -156,6 +156,8 @@ constexpr KernelEntry kKernels[] = {
     mpi_kernel({"p2p.persistent", "p2p", "MPI_Start of persistent sends and receives, then all are waited for",
                 Completion::notified},
                make<PersistentSendReceive>),
+    mpi_kernel({"p2p.mailbox", "p2p", kMailboxText, Completion::notified}, make_over_mpi<make_mailbox_exchange>),
+    mpi_kernel({"p2p.stream", "p2p", kStreamText, Completion::notified}, make_over_mpi<make_stream_exchange>),
 };
 constexpr StartEntry kStarts[] = {
     {"p2p", make_message_start}, {"neighborhood", make_message_start}, {"rma", make_message_start}};

@@ -375,6 +375,8 @@ constexpr KernelEntry kKernels[] = {
     mpi_kernel({"rma.pscw", "rma", "MPI_Win_post, MPI_Win_start, MPI_Put, MPI_Win_complete, MPI_Win_wait",
                 Completion::notified},
                make<Pscw, kOwn>),
+    mpi_kernel({"rma.mailbox", "rma", kMailboxText, Completion::notified}, make_over_mpi<make_mailbox_exchange>),
+    mpi_kernel({"rma.stream", "rma", kStreamText, Completion::notified}, make_over_mpi<make_stream_exchange>),
 };
 
 }  // namespace

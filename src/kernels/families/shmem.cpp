@@ -9,6 +9,7 @@
 #include "src/kernels/families/openshmem/symmetric.hpp"
 #include "src/kernels/families/support/exchange_base.hpp"
 #include "src/kernels/families/support/family.hpp"
+#include "src/kernels/families/support/transport_exchange.hpp"
 
 #if defined(SHMEM_MAJOR_VERSION) && (SHMEM_MAJOR_VERSION > 1 || (SHMEM_MAJOR_VERSION == 1 && SHMEM_MINOR_VERSION >= 5))
 #define MERGANSER_SHMEM_1_5 1
@@ -353,6 +354,12 @@ std::unique_ptr<Gather> make_collect(comm::Transport& control, const GatherInfo&
   return gather;  // make_agreed() has synchronised: the work words of every rank are initialised
 }
 
+/// Factory of the kernels over a Transport of OpenSHMEM: `make` is make_mailbox_exchange or make_stream_exchange. Collective.
+template <auto make>
+std::unique_ptr<Exchange> make_over_shmem(comm::Transport& control, ExchangePlan&& plan) {
+  return make(control, shmem_transport(control), std::move(plan));
+}
+
 constexpr KernelEntry kKernels[] = {
     {{"shmem.put-quiet", "shmem", "shmem_putmem_nbi, then shmem_quiet", Completion::remote}, make<PutQuiet>},
     {{"shmem.put-barrier", "shmem", "shmem_putmem_nbi, then shmem_barrier_all", Completion::global}, make<PutBarrier>},
@@ -362,6 +369,8 @@ constexpr KernelEntry kKernels[] = {
      make<PutSignal>},
     {{"shmem.put-signal-native", "shmem", "shmem_putmem_signal, then the signals are waited for", Completion::notified},
      make_native},
+    {{"shmem.mailbox", "shmem", kMailboxText, Completion::notified}, make_over_shmem<make_mailbox_exchange>},
+    {{"shmem.stream", "shmem", kStreamText, Completion::notified}, make_over_shmem<make_stream_exchange>},
 };
 constexpr StartEntry kStarts[] = {{"shmem", make_word_start}};
 constexpr GatherEntry kGathers[] = {{{GatherKind::blocking, "shmem", kCollect}, make_collect}};

@@ -12,6 +12,7 @@
 #include "src/comm/detail/waiter.hpp"
 #include "src/kernels/families/support/exchange_base.hpp"
 #include "src/kernels/families/support/family.hpp"
+#include "src/kernels/families/support/transport_exchange.hpp"
 
 /// Exchange kernels, synchronised start and all-gathers for ranks that are threads: a put is a copy into the memory of another
 /// rank, a notification a word with the number of the iteration.
@@ -333,6 +334,13 @@ std::unique_ptr<Gather> make_thread_gather(comm::Transport& control, const Gathe
   return make_agreed<ThreadGather>(control, control, info, part_bytes, broadcast_pointer(control, std::move(shared)));
 }
 
+/// Factory of the kernels over a Transport of threads, which is that of the caller: `make` is make_mailbox_exchange or
+/// make_stream_exchange. Collective.
+template <auto make>
+std::unique_ptr<Exchange> make_over_control(comm::Transport& control, ExchangePlan&& plan) {
+  return make(control, control, std::move(plan));
+}
+
 constexpr KernelEntry kKernels[] = {
     {{"threads.copy", "threads", "memcpy into the landing zone of every out-neighbour", Completion::remote},
      make<Copy>},
@@ -340,6 +348,8 @@ constexpr KernelEntry kKernels[] = {
      make<CopyFlag>},
     {{"threads.copy-barrier", "threads", "memcpy, then a dissemination barrier", Completion::global},
      make<CopyBarrier>},
+    {{"threads.mailbox", "threads", kMailboxText, Completion::notified}, make_over_control<make_mailbox_exchange>},
+    {{"threads.stream", "threads", kStreamText, Completion::notified}, make_over_control<make_stream_exchange>},
 };
 constexpr StartEntry kStarts[] = {{"threads", make_thread_start}};
 constexpr GatherEntry kGathers[] = {

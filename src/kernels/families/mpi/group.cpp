@@ -8,6 +8,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/simulated.hpp"
 #include "merganser/comm/collectives.hpp"
+#include "merganser/comm/open.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "src/comm/detail/scoped_yield.hpp"
 
@@ -66,6 +67,16 @@ MpiGroup& mpi_group(comm::Transport& control) {
   group->comm = make_comm(world_ranks);
   group->world_ranks = std::move(world_ranks);
   return *groups().emplace_back(std::move(group));
+}
+
+// Returns a transport of the model over the ranks of the control transport, made on the first call. Collective.
+comm::Transport& transport_over(comm::Transport& control, std::string_view model) {
+  if (control.name() == model) return control;
+  MpiGroup& group = mpi_group(control);
+  const auto known = group.transports.find(model);
+  if (known != group.transports.end()) return *known->second;
+  auto opened = comm::open(static_cast<int>(MPI_Comm_c2f(group.comm)), {.backend = std::string(model)});
+  return *group.transports.emplace(model, std::move(opened)).first->second;
 }
 
 // Frees windows and communicators of kernels that no rank uses any more, as found by a sum over the ranks.

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
+#include "merganser/comm/open.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "src/comm/backends/openshmem/library.hpp"
 
@@ -60,6 +61,14 @@ std::shared_ptr<SymmetricBlock> symmetric_block(comm::Transport& control, std::s
                     comm::detail::heap_setting().value + ")");
   });
   return pool().add(std::make_shared<SymmetricBlock>(data, most));
+}
+
+// Returns a transport of OpenSHMEM over all processes, which the first call opens. Never destroyed: the library ends it.
+comm::Transport& shmem_transport(comm::Transport& control) {
+  agree(control, [&] { check_world_is_control(control); });
+  if (control.name() == "shmem") return control;
+  static auto* session = new comm::Session({.backend = "shmem"});
+  return session->transport();
 }
 
 }  // namespace merganser::kernels::detail

@@ -32,4 +32,9 @@ class SymmetricBlock final : public comm::detail::CollectiveResource {
 /// that is needed; the same on every rank
 [[nodiscard]] std::shared_ptr<SymmetricBlock> symmetric_block(comm::Transport& control, std::size_t bytes);
 
+/// Returns a transport of OpenSHMEM on the ranks of `control`: `control` itself if it is of that model, else one of all processes
+/// that is opened on the first call and ends with the library. Collective. @throws UsageError if `control` does not have all
+/// processes in their order, the same on every rank
+[[nodiscard]] comm::Transport& shmem_transport(comm::Transport& control);
+
 }  // namespace merganser::kernels::detail
