@@ -70,7 +70,7 @@ class RmaMemory final : public Memory {
   /// @param shared  allocate it as shared memory of one host
   /// @param error  set to the error text of this rank if the allocation fails here
   RmaMemory(MPI_Comm comm, std::size_t bytes, Epoch epoch, bool shared, Counters& counters, std::string& error)
-      : comm_(comm), epoch_(epoch), counters_(counters), sources_(kSourceWords) {
+      : comm_(comm), epoch_(epoch), counters_(counters), sources_(kSourceWords), shared_(shared) {
     const MPI_Aint size = window_bytes(bytes);
     const ScopedYield yield;
     const int result = shared ? MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, comm, &base_, &window_)
@@ -133,9 +133,12 @@ class RmaMemory final : public Memory {
     used_ = 0;
   }
 
-  /// Makes puts of other ranks into the window visible to loads of this rank (MPI_Win_sync), and progress in MPI by a probe.
+  /// Makes puts of other ranks into the window visible to loads of this rank (MPI_Win_sync), and progress in MPI by a probe. Stores
+  /// into a shared window arrive without progress, so there one call in kProbe probes, for what else waits for this rank.
   void progress() override {
+    constexpr unsigned kProbe = 8;
     sync_window(window_, comm_, open_);
+    if (shared_ && ++polls_ % kProbe != 0) return;
     int found = 0;
     check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
   }
@@ -225,6 +228,8 @@ class RmaMemory final : public Memory {
   std::byte* base_ = nullptr;            // this rank's memory in the window
   std::vector<std::uint64_t> sources_;   // copies of words put since the last flush
   std::size_t used_ = 0;                 // number of these copies
+  bool shared_;                          // the window is shared memory of one host
+  unsigned polls_ = 0;                   // calls of progress()
   bool open_ = false;                    // an access epoch to all ranks is open
   bool dirty_ = false;                   // one-sided operations have been called since the last flush
   bool by_rank_ = flush_all_is_early();  // flush each rank instead of all at once

@@ -39,6 +39,9 @@ class MemoryStream final : public MessageStream {
   /// Opens a round of the stream: puts the round's number and count of records before the slots of each out-arc at the receiver.
   void open(std::span<const std::size_t> counts_out, std::span<const std::size_t> counts_in) override {
     MessageStream::open(counts_out, counts_in);
+    const auto beyond_slots = [this](std::size_t count) { return count > slots_.per_arc; };
+    uses_messages_ = std::any_of(counts_out.begin(), counts_out.end(), beyond_slots) ||
+                     std::any_of(counts_in.begin(), counts_in.end(), beyond_slots);
     for (std::size_t arc = 0; arc < pending_.size(); ++arc) {
       pending_[arc].resize(arc == self_in_ ? 0 : std::min(in_[arc].count, slots_.per_arc));
       std::iota(pending_[arc].begin(), pending_[arc].end(), 0U);
@@ -69,15 +72,16 @@ class MemoryStream final : public MessageStream {
   std::size_t take(const Take& callback) override {
     check_usable();
     commit();
-    memory_->progress();
+    const std::size_t before = left_;
     for (std::size_t arc = 0; arc < pending_.size(); ++arc) {
       if (pending_[arc].empty()) continue;
       check_count(arc);
       take_slots(arc, callback);
     }
-    const std::size_t left = MessageStream::take(callback);
+    if (left_ == before) memory_->progress();
+    if (uses_messages_ || something_queued()) MessageStream::take(callback);
     commit();
-    return left;
+    return left_;
   }
 
   /// Blocks until a record of the round is in a slot of this rank or a message has arrived.
@@ -153,7 +157,7 @@ class MemoryStream final : public MessageStream {
         if (static_cast<std::uint32_t>(load(slots, slot) >> kRoundShift) == in_[arc].round) return true;
       }
     }
-    return something_queued() || collect();
+    return something_queued() || (uses_messages_ && collect());
   }
 
   /// Issues the puts of records and counts since the last commit, if any.
@@ -168,6 +172,7 @@ class MemoryStream final : public MessageStream {
   std::byte* slots_data_;                            // memory of in-arc 0 in this rank's block
   std::vector<std::vector<std::uint32_t>> pending_;  // per in-arc: slots of the round that have not been taken
   bool uncommitted_ = false;                         // puts have been called since the last commit
+  bool uses_messages_ = false;                       // an arc has more records in this round than slots
 };
 
 }  // namespace

@@ -124,8 +124,11 @@ class MessageStream : public Stream {
   void post(std::size_t arc, Record record);
   /// Sends the buffered records of the Stream's out-arcs, one message per arc.
   void flush_all();
-  /// Moves messages that have arrived over the Link to the queue of this Stream; returns true if one had arrived.
+  /// Moves messages that have arrived over the Link to the queue of this Stream, until those of the round are complete there; returns
+  /// true if one had arrived.
   bool collect();
+  /// Moves a message that has arrived over the Link to the queue of this Stream; returns true if one had arrived.
+  bool collect_one();
   /// Passes the records of queued messages of the round, and those of this rank to itself, to the callback.
   void deliver(const Take& callback);
   /// Returns true if records of the Stream have arrived that no callback has received yet.
@@ -138,16 +141,21 @@ class MessageStream : public Stream {
   std::size_t self_out_;             // out-arc of this rank to itself, ArcIndex::kNone without one
   std::size_t self_in_;              // in-arc of this rank from itself, ArcIndex::kNone without one
   std::unique_ptr<Link> link_;
-  std::vector<Arc> out_;  // per out-arc: its state in the round
-  std::vector<Arc> in_;   // per in-arc: its state in the round
-  std::size_t left_ = 0;  // records of the round not taken, over all in-arcs
-  bool open_ = false;     // between open() and finish()
+  std::vector<Arc> out_;    // per out-arc: its state in the round
+  std::vector<Arc> in_;     // per in-arc: its state in the round
+  std::size_t left_ = 0;    // records of the round not taken, over all in-arcs
+  std::size_t queued_ = 0;  // of them, those in arrived_
+  bool open_ = false;       // between open() and finish()
 
  private:
   /// Sends the buffered records of one out-arc of the Stream as a message.
   void flush(std::size_t arc);
   /// Passes the records of one arrived message of the current round to the callback.
   void deliver(const Arrival& arrival, const Take& callback);
+  /// Returns the number of records in a message of a Stream.
+  [[nodiscard]] static std::size_t records_in(const Bytes& message);
+  /// Returns true if a message of the Stream belongs to the current round of its in-arc.
+  [[nodiscard]] bool is_of_this_round(const Arrival& arrival) const;
   /// Recycles the buffers of the Stream's messages that the Link has sent.
   void reclaim();
 

@@ -61,6 +61,9 @@ void MessageStream::open(std::span<const std::size_t> counts_out, std::span<cons
   // Messages that were ahead of the last round may be of this one; deliver() compares their rounds again.
   for (auto& arrival : later_) arrived_.push_back(std::move(arrival));
   later_.clear();
+  queued_ = 0;
+  for (const auto& arrival : arrived_)
+    if (is_of_this_round(arrival)) queued_ += records_in(arrival.message);
 }
 
 // Validation of a record that the program sends on a Stream: an open round, an arc and slot within its counts.
@@ -126,15 +129,31 @@ void MessageStream::reclaim() {
   flying_.clear();
 }
 
-// Receives all messages of a Stream that have arrived over the Link, without delivering their records.
+// Number of records behind the header of a message.
+std::size_t MessageStream::records_in(const Bytes& message) {
+  return (message.size() - sizeof(Header)) / sizeof(Record);
+}
+
+// Comparison of the round in the header of a message with that of its in-arc.
+bool MessageStream::is_of_this_round(const Arrival& arrival) const {
+  return read<Header>(arrival.message).round == in_[arrival.arc].round;
+}
+
+// Receives a message of a Stream over the Link, without delivering its records.
+bool MessageStream::collect_one() {
+  Bytes message;
+  const auto arc = link_->receive(message);
+  if (!arc) return false;
+  arrived_.push_back({*arc, std::move(message)});
+  if (is_of_this_round(arrived_.back())) queued_ += records_in(arrived_.back().message);
+  return true;
+}
+
+// Receives messages of a Stream that have arrived over the Link. A probe that finds none costs as much as one that does, so none is
+// made once all records of the round are here.
 bool MessageStream::collect() {
   bool any = false;
-  Bytes message;
-  while (const auto arc = link_->receive(message)) {
-    arrived_.push_back({*arc, std::move(message)});
-    message.clear();
-    any = true;
-  }
+  while (queued_ + own_.size() < left_ && collect_one()) any = true;
   return any;
 }
 
@@ -149,12 +168,13 @@ void MessageStream::throw_other_count(std::size_t arc, std::size_t count) const 
 void MessageStream::deliver(const Arrival& arrival, const Take& callback) {
   const auto header = read<Header>(arrival.message);
   auto& arc = in_[arrival.arc];
-  const std::size_t records = (arrival.message.size() - sizeof(Header)) / sizeof(Record);
+  const std::size_t records = records_in(arrival.message);
   if (header.count != static_cast<std::uint32_t>(arc.count) || records > arc.left) {
     throw_other_count(arrival.arc, header.count);
   }
   arc.left -= records;
   left_ -= records;
+  queued_ -= records;
   const std::byte* at = arrival.message.data() + sizeof(Header);
   for (std::size_t i = 0; i < records; ++i, at += sizeof(Record)) {
     Record record;
@@ -227,7 +247,7 @@ void MessageStream::finish() {
   Waiter waiter([this] { return describe_wait(); });
   while (!link_->sent()) {
     // A neighbour may be unable to complete its sends before this rank receives them.
-    if (!collect()) link_->idle(waiter);
+    if (!collect_one()) link_->idle(waiter);
   }
   reclaim();
   open_ = false;

@@ -52,7 +52,12 @@ void set_default_wait_limit(double seconds) {
 void Waiter::idle() {
   if constexpr (kSimulated) return wait_for_notification();
   ++rounds_;
-  if (rounds_ <= kSpins) return;
+  if (rounds_ <= kSpins) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+    return;
+  }
   if (rounds_ <= kSpins + kYields && !oversubscribed()) {
     std::this_thread::yield();
     return;

@@ -20,8 +20,10 @@
 namespace merganser::comm::detail {
 
 void progress_shmem(long* idle_word) {
+  constexpr unsigned kProbe = 8;  // calls of which one makes progress in MPI, for what else waits for this rank
+  static thread_local unsigned polls = 0;
   (void)shmem_long_test(idle_word, SHMEM_CMP_NE, 0L);
-  if (mpi() != nullptr) mpi()->progress();
+  if (++polls % kProbe == 0 && mpi() != nullptr) mpi()->progress();
 }
 
 // Allocation of the symmetric memory of a transport's collectives: boards, lengths, words of barriers, slots of reductions.

@@ -66,8 +66,8 @@ class MailboxExchange final : public TransportExchange {
 
 /// Streams of an exchange kernel, and what separates their rounds.
 struct Streams {
-  std::unique_ptr<Stream> first;      ///< of every round, or of every second one
-  std::unique_ptr<Stream> second;     ///< of the other rounds; null if there is a separator
+  std::unique_ptr<Stream> first;       ///< of every round, or of every second one
+  std::unique_ptr<Stream> second;      ///< of the other rounds; null if there is a separator
   std::unique_ptr<Mailbox> separator;  ///< its step ends each round; null if two streams alternate
 };
 
@@ -143,8 +143,7 @@ bool is_symmetric(comm::Transport& control, const comm::Graph& graph) {
 
 }  // namespace
 
-std::unique_ptr<Exchange> make_mailbox_exchange(comm::Transport& control, comm::Transport& model,
-                                                ExchangePlan&& plan) {
+std::unique_ptr<Exchange> make_mailbox_exchange(comm::Transport& control, comm::Transport& model, ExchangePlan&& plan) {
   auto mailbox = model.mailbox(plan.spec.graph);
   return make_agreed<MailboxExchange>(control, control, std::move(plan), std::move(mailbox));
 }
