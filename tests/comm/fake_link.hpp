@@ -21,6 +21,7 @@ struct FakeWire {
   int polls_until_sent = 0;         ///< calls of Link::sent() that return false before what was started has left
   std::function<void()> when_idle;  ///< called when the object waits; without it waiting is an error
   std::size_t idled = 0;            ///< number of such waits
+  std::size_t probes = 0;           ///< calls of Link::receive()
 
   /// Lets a message of these values arrive on an in-arc.
   template <class... T>
@@ -48,6 +49,7 @@ class FakeLink final : public comm::detail::Link {
     return true;
   }
   std::optional<std::size_t> receive(std::vector<std::byte>& message) override {
+    ++wire_->probes;
     if (wire_->incoming.empty()) return std::nullopt;
     const std::size_t arc = wire_->incoming.front().first;
     message = std::move(wire_->incoming.front().second);

@@ -107,6 +107,30 @@ TEST(MessageStreamTest, a_round_that_is_ahead_is_kept_until_it_is_opened) {
   EXPECT_EQ(f.taken.back(), (TakenRecord{1, 0, 20}));
 }
 
+// Rank 0 is a round ahead of rank 2: what was ahead is part of the next round, which needs one more message.
+TEST(MessageStreamTest, a_round_is_complete_with_what_was_ahead_and_with_what_comes) {
+  const auto wire = std::make_shared<FakeWire>();
+  FakePlace place;
+  AgedStream stream(place.place(1, "Stream 2"), Graph{{}, {0, 2}}, std::make_unique<FakeLink>(wire), 0);
+  const std::vector<std::size_t> none;
+  const std::vector<std::size_t> one_each{1, 1};
+  std::size_t taken = 0;
+  const auto take = [&] { return stream.take([&](std::size_t, std::size_t, std::uint32_t) { ++taken; }); };
+  stream.open(none, one_each);
+  wire->arrive(0, RoundHeader{1, 1}, SlotAndValue{0, 10});
+  wire->arrive(0, RoundHeader{2, 1}, SlotAndValue{0, 20});
+  wire->arrive(1, RoundHeader{1, 1}, SlotAndValue{0, 11});
+  EXPECT_EQ(take(), 0U);
+  EXPECT_EQ(wire->probes, 3U) << "no probe once the round is complete";
+  stream.finish();
+  stream.open(none, one_each);
+  EXPECT_EQ(take(), 1U);
+  wire->arrive(1, RoundHeader{2, 1}, SlotAndValue{0, 21});
+  EXPECT_EQ(take(), 0U);
+  EXPECT_EQ(taken, 4U);
+  stream.finish();
+}
+
 TEST(MessageStreamTest, rounds_that_an_arc_leaves_out_do_not_count_on_it) {
   Fixture f;
   for (int round = 0; round < 3; ++round) {
