@@ -44,9 +44,9 @@ bool contains(const std::vector<std::string>& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-/// Returns true if `--kernels default` includes an exchange kernel: all of threads, and those in kDefaultKernels.
+/// Returns true if `--kernels default` includes an exchange kernel: the copies of threads, and those in kDefaultKernels.
 bool is_default(const kernels::KernelInfo& k) {
-  return k.model == "threads" ||
+  return k.name.starts_with("threads.copy") ||
          std::find(kDefaultKernels.begin(), kDefaultKernels.end(), k.name) != kDefaultKernels.end();
 }
 
