@@ -10,6 +10,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/cluster/conservation_check.hpp"
+#include "merganser/io/output_name.hpp"
 
 namespace merganser::app {
 namespace {
@@ -68,7 +69,8 @@ MergePolicy parse_policy_toml(const std::string& text, const std::string& name) 
 MergePolicy read_policy(const std::string& argument) {
   if (!argument.starts_with('@')) return parse_policy(argument);
   const std::string path = argument.substr(1);
-  return path.ends_with(".toml") ? parse_policy_toml(read_text(path), path) : parse_policy_json(read_text(path), path);
+  return io::has_suffix(path, ".toml") ? parse_policy_toml(read_text(path), path)
+                                       : parse_policy_json(read_text(path), path);
 }
 
 void check_policy_outputs(const MergePolicy& policy, const PolicyOutputs& outputs) {

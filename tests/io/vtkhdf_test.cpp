@@ -242,7 +242,7 @@ TEST_P(Vtkhdf, what_cannot_be_the_next_step_is_refused_and_the_series_stays) {
   });
 }
 
-/// Writes a VTKHDF file of two points with a volume. @param parts  numbers of points that it tells @param steps  NSteps; 0: no steps
+/// Writes a VTKHDF file of two points with a volume. @param volumes  length of the array; -1: a group in its place @param parts  numbers of points that it tells @param steps  NSteps; 0: no steps
 void make_points(const std::string& path, const std::string& type, bool volume, std::int64_t volumes,
                  const std::vector<std::int64_t>& parts = {}, std::int64_t steps = 0) {
   const io::NetcdfLock lock(path);
@@ -250,7 +250,8 @@ void make_points(const std::string& path, const std::string& type, bool volume, 
   file.make_group("/VTKHDF/PointData");
   file.put("/VTKHDF", "Type", std::string_view(type));
   file.make_dataset("/VTKHDF/Points", io::FileType::f64, std::array<std::int64_t, 2>{2, 3}, {});
-  if (volume)
+  if (volume && volumes < 0) file.make_group("/VTKHDF/PointData/volume");
+  if (volume && volumes >= 0)
     file.make_dataset("/VTKHDF/PointData/volume", io::FileType::f64, std::array<std::int64_t, 1>{volumes}, {});
   const auto put = [&](const std::string& at, const std::vector<std::int64_t>& list) {
     const auto count = static_cast<std::int64_t>(list.size());
@@ -276,6 +277,9 @@ TEST(VtkhdfFiles, faults_are_refused_by_name) {
   EXPECT_NE(refused("ImageData", true, 2).find("ImageData"), std::string::npos);
   EXPECT_NE(refused("PolyData", false, 2).find("no array volume"), std::string::npos);
   EXPECT_NE(refused("PolyData", true, 1).find("truncated or damaged"), std::string::npos);
+  EXPECT_NE(refused("PolyData", true, -1)
+                .find("volumes cannot be read from the array volume, without numbers in one or two dimensions"),
+            std::string::npos);
   const auto told = [&](const std::vector<std::int64_t>& parts, std::int64_t steps = 0) {
     make_points(folder.file("b.vtkhdf"), "PolyData", true, 2, parts, steps);
     return refusal<InputError>([&] { static_cast<void>(io::read_info(folder.file("b.vtkhdf"))); });

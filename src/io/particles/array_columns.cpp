@@ -97,8 +97,13 @@ void ArrayColumns::add(const ArrayAbout& array) {
 void ArrayColumns::finish(const std::string& where) {
   ParcelFileInfo& info = out_.info;
   const Species& points = out_.species.front();
-  if (!points.columns.contains("volume"))
+  if (!points.columns.contains("volume")) {
+    const auto unread = std::find_if(info.metadata.lost.begin(), info.metadata.lost.end(),
+                                     [](const auto& one) { return one.name == "volume"; });
+    if (unread != info.metadata.lost.end())
+      throw InputError(path_ + ": volumes cannot be read from the " + unread->what);
     throw InputError(path_ + ": " + where + " has no array volume; allowed: files with the volumes of parcels");
+  }
   const std::string id(kIdName);
   info.has_ids = points.columns.contains(id);
   if (info.has_ids && !is_integer(points.columns.at(id).type))

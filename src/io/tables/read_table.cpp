@@ -110,9 +110,9 @@ ParticleFile describe_arrays(const std::string& path, const TableFile& table) {
   if (together) arrays.add_positions(table.positions);
   for (const ArrayAbout& a : table.arrays) arrays.add(a);
   if (!together) require_positions(path, out, nullptr);
-  arrays.finish("the file");
   ParcelFileInfo& info = out.info;
   info.metadata.lost.insert(info.metadata.lost.end(), table.lost.begin(), table.lost.end());
+  arrays.finish("the file");
   const auto numbers = [&](const char* name) {
     const auto found = table.numbers.find(name);
     return found == table.numbers.end() ? std::vector<double>() : found->second;

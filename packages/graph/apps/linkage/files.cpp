@@ -12,12 +12,13 @@
 #include "merganser/base/options.hpp"
 #include "merganser/base/random.hpp"
 #include "merganser/base/text.hpp"
+#include "merganser/io/output_name.hpp"
 
 namespace merganser::app {
 namespace {
 
 /// Returns true if an output file is a NumPy array by its name (.npy), not text.
-bool is_array(const std::string& path) { return path.ends_with(".npy"); }
+bool is_array(const std::string& path) { return io::has_suffix(path, ".npy"); }
 
 /// Appends the bytes of a number, little-endian on machines of any byte order, to the contents of a .npy file.
 template <class T>

@@ -16,6 +16,7 @@
 #include "merganser/base/release_memory.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/comm/collectives.hpp"
+#include "merganser/io/output_name.hpp"
 #include "merganser/msf/cluster_scores.hpp"
 #include "merganser/msf/detail/describe_euclidean.hpp"
 #include "merganser/msf/detail/describe_hdbscan.hpp"
@@ -144,7 +145,7 @@ class LinkageRun {
     }
     if (names_.empty()) return;
     for (const auto* path : {&o_.linkage, &o_.labels, &o_.probabilities, &o_.condensed})
-      if (!path->empty() && (path != &o_.labels || path->ends_with(".npy")))
+      if (!path->empty() && (path != &o_.labels || io::has_suffix(*path, ".npy")))
         loaded_.lines.push_back(
             *path + " has the numbers of vertices, not their " +
             (separator_ == ' ' ? "ids: 0 is the least id" : "names: 0 is the first name in the input"));
@@ -162,7 +163,7 @@ class LinkageRun {
     const AfterLoading after = after_loading();
     if (!has_points()) {
       loaded_ = collective_try([&] { return load_graph(o_.graph, t_, after); });
-      if (!o_.labels.empty() && !o_.labels.ends_with(".npy"))
+      if (!o_.labels.empty() && !io::has_suffix(o_.labels, ".npy"))
         collective_try([&] { check_names_for_labels(loaded_, o_.labels, t_); });
       return;
     }

@@ -86,6 +86,8 @@ TEST(Linkage, writes_merges_labels_and_a_record) {
   EXPECT_NE(merges.find("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }"), std::string::npos);
   EXPECT_EQ(items<double>(merges), (std::vector<double>{3, 4, 1, 2, 0, 1, 5, 2, 2, 6, 6, 3}));
   EXPECT_EQ(items<std::int64_t>(read_bytes(folder.file("l.npy"))), (std::vector<std::int64_t>{0, 0, 1, 2, 2}));
+  ASSERT_EQ(command(".NPY").code, 0);
+  EXPECT_EQ(read_bytes(folder.file("l.NPY")), read_bytes(folder.file("l.npy")));
   const Json record = Json::parse(read_bytes(folder.file("r.json")));
   EXPECT_EQ(record["result"]["merges"], 3);
   EXPECT_EQ(record["result"]["forest"]["trees"], 2);

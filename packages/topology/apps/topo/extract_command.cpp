@@ -20,6 +20,7 @@
 #include "merganser/base/private_folder.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "merganser/graphs/process_graph_files.hpp"
+#include "merganser/io/output_name.hpp"
 
 namespace merganser::app {
 namespace {
@@ -69,7 +70,7 @@ std::optional<int> parse_phase(const TopoExtractOptions& o) {
 }
 
 /// Returns true if topo extract writes the whole traffic matrix as JSON to this path, and not a process graph.
-bool wants_traffic(const std::string& path) { return path.ends_with(".json") || path == "-"; }
+bool wants_traffic(const std::string& path) { return io::has_suffix(path, ".json") || path == "-"; }
 
 /// Formats the sums of a traffic matrix by kind of operation: "12 messages of 4096 bytes, 3 puts of 24 bytes".
 std::string operations_line(const comm::TrafficMatrix& traffic) {
