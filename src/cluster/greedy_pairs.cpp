@@ -91,9 +91,8 @@ void GreedyPairs::list_crossing(PolicySearch& search, const Units& units) {
 void GreedyPairs::settle_here(PolicySearch& search, const Units& units) {
   pair_.assign(units.size(), links::kNone);
   blocked_.assign(units.size(), 0);
-  settled_.clear();
   turns_.clear();  // some are left if the last step ran out of memory
-  settle_mutual(search);
+  settle_nearest(search);
   fill_buckets(search);
   // The first turn is on top of the heap; ids tell which of two links of one length is first. The two links of lookers that have chosen
   // each other have one result in either order.
@@ -116,24 +115,35 @@ void GreedyPairs::settle_here(PolicySearch& search, const Units& units) {
   }
 }
 
-/// Settles the links of lookers of this rank that are each other's nearest: among all admissible partners, so that no other link of
-/// theirs, from or to any rank, has a lesser key.
-void GreedyPairs::settle_mutual(PolicySearch& search) {
+/// Settles the links that are certain, and those of lookers of this rank that are each other's nearest: among all admissible partners,
+/// so that no other link of theirs, from or to any rank, has a lesser key. The other lookers wait for their turns.
+void GreedyPairs::settle_nearest(PolicySearch& search) {
   const std::vector<std::uint32_t>& nearest = search.links().target;  // of a rank's own unit its number
-  for (std::size_t k = 0; k < search.lookers().size(); ++k) {
+  const auto lookers = static_cast<std::uint32_t>(search.lookers().size());
+  settled_.resize(lookers);
+  waiters_.resize(lookers);
+  std::size_t settled = 0;
+  std::size_t waiters = 0;
+  for (std::uint32_t k = 0; k < lookers; ++k) {
     const std::uint32_t v = search.lookers()[k];
     const std::uint32_t other = nearest[v];
-    if ((other & links::kAway) != 0 || nearest[other] != v || pair_[v] != links::kNone)
-      continue;  // kNone has this bit too
+    waiters_[waiters] = k;
+    if (!search.is_certain(k) && ((other & links::kAway) != 0 || nearest[other] != v)) {  // kNone has this bit too
+      ++waiters;
+      continue;
+    }
+    settled_[settled] = {search.partners_of(k).front().distance2, v, other};
+    settled += pair_[v] == links::kNone ? 1 : 0;  // with branches half of them would be predicted wrong
     pair_[v] = pair_[other] = kSettled;
-    settled_.push_back({search.partners_of(k).front().distance2, v, other});
   }
+  settled_.resize(settled);
+  waiters_.resize(waiters);
 }
 
 /// Puts the least link of every looker, and the links from other ranks, to buckets by the logarithm of their length.
 void GreedyPairs::fill_buckets(const PolicySearch& search) {
-  const std::size_t lookers = search.lookers().size();
-  const std::size_t actors = lookers + in_.size();
+  const std::size_t waiters = waiters_.size();
+  const std::size_t actors = waiters + in_.size();
   std::size_t count = in_.size();
   std::uint64_t most = 0;
   least_bits_ = std::numeric_limits<std::uint64_t>::max();
@@ -142,7 +152,7 @@ void GreedyPairs::fill_buckets(const PolicySearch& search) {
     most = std::max(most, bits);
     if (bits != 0) least_bits_ = std::min(least_bits_, bits);
   };
-  for (std::size_t k = 0; k < lookers; ++k) {
+  for (const std::uint32_t k : waiters_) {
     const std::span<const Partner> partners = search.partners_of(k);
     std::size_t n = partners.size();
     while (n > 0 && partners[n - 1].vertex == links::kNone) --n;
@@ -159,12 +169,11 @@ void GreedyPairs::fill_buckets(const PolicySearch& search) {
   bucket_.assign(bucket_of(std::bit_cast<double>(most)) + 1, links::kNone);
   next_actor_.resize(actors);
   turn_of_.resize(actors);
-  at_.assign(lookers, 0);
+  at_.assign(waiters, 0);
   now_ = bucket_.size();
-  for (std::uint32_t k = 0; k < lookers; ++k)
-    if (pair_[search.lookers()[k]] == links::kNone) wait_for_turn(search, k);
+  for (std::uint32_t a = 0; a < waiters; ++a) wait_for_turn(search, a);
   for (std::uint32_t i = 0; i < in_.size(); ++i)
-    wait_for_turn({in_[i].distance2, in_[i].vertex, links::kNone, static_cast<std::uint32_t>(lookers) + i});
+    wait_for_turn({in_[i].distance2, in_[i].vertex, links::kNone, static_cast<std::uint32_t>(waiters) + i});
 }
 
 /// Returns the bucket of links of a squared length; it ascends with the length.
@@ -183,22 +192,23 @@ void GreedyPairs::wait_for_turn(const Turn& turn) {
 }
 
 /// Puts the next link of a looker that is not dropped to its bucket.
-void GreedyPairs::wait_for_turn(const PolicySearch& search, std::uint32_t looker) {
+void GreedyPairs::wait_for_turn(const PolicySearch& search, std::uint32_t actor) {
+  const std::uint32_t looker = waiters_[actor];
   const std::span<const Partner> partners = search.partners_of(looker);
-  std::size_t at = at_[looker];
+  std::size_t at = at_[actor];
   const auto is_dropped = [&](const Partner& p) { return p.arc == links::kNone && pair_[p.vertex] != links::kNone; };
   while (at < partners.size() && partners[at].vertex != links::kNone && is_dropped(partners[at])) ++at;
   if (at == partners.size() || partners[at].vertex == links::kNone) return;
-  at_[looker] = static_cast<std::uint8_t>(at);
+  at_[actor] = static_cast<std::uint8_t>(at);
   const Partner& p = partners[at];
-  wait_for_turn({p.distance2, search.lookers()[looker], p.arc == links::kNone ? p.vertex : links::kNone, looker});
+  wait_for_turn({p.distance2, search.lookers()[looker], p.arc == links::kNone ? p.vertex : links::kNone, actor});
 }
 
 /// Returns the key of the link whose turn it is.
 links::Key GreedyPairs::turn_key(const PolicySearch& search, const Units& units, const Turn& turn) const {
-  const std::size_t lookers = at_.size();
-  if (turn.actor >= lookers) return links_[turn.actor - lookers].key;
-  const Partner& p = search.partners_of(turn.actor)[at_[turn.actor]];
+  const std::size_t waiters = waiters_.size();
+  if (turn.actor >= waiters) return links_[turn.actor - waiters].key;
+  const Partner& p = search.partners_of(waiters_[turn.actor])[at_[turn.actor]];
   return key_of(p.distance2, units.parcels.id(turn.vertex), p.id);
 }
 

@@ -19,9 +19,9 @@ void check_link_count(std::size_t links);
 /// both ends is a pair, and drops the others of its ends. Over each link between ranks goes one record in each direction: 1 proposed,
 /// 0 dropped. A rank is done when all have come.
 ///
-/// First each rank settles the links of its lookers that are each other's nearest. Then it takes the others in their order, and settles
-/// those that no open link of one of their ends precedes; links over ranks are open. A looker has one link at a time in the order, its
-/// least that is not settled.
+/// First each rank settles the links that are certain, as PolicySearch::is_certain() tells, and those of its lookers that are each other's
+/// nearest. Then it takes the others in their order, and settles those that no open link of one of their ends precedes; links over ranks
+/// are open. A looker has one link at a time in the order, its least that is not settled.
 class GreedyPairs {
  public:
   /// Makes the pairs of a round from PolicySearch::partners_of(), and replaces the links of the search by them, each from the leaf to
@@ -50,7 +50,7 @@ class GreedyPairs {
     double distance2;
     std::uint32_t source, target;
   };
-  /// Turn of a link. An actor has one at a time: a looker by its place in PolicySearch::lookers(), behind them a link from another rank.
+  /// Turn of a link. An actor has one at a time: a looker by its place in waiters_, behind them a link from another rank.
   struct Turn {
     double distance2;
     std::uint32_t vertex, other;  // as in Link
@@ -58,11 +58,11 @@ class GreedyPairs {
   };
   void list_crossing(PolicySearch& search, const Units& units);
   void settle_here(PolicySearch& search, const Units& units);
-  void settle_mutual(PolicySearch& search);
+  void settle_nearest(PolicySearch& search);
   void fill_buckets(const PolicySearch& search);
   [[nodiscard]] std::size_t bucket_of(double distance2) const;
   void wait_for_turn(const Turn& turn);
-  void wait_for_turn(const PolicySearch& search, std::uint32_t looker);
+  void wait_for_turn(const PolicySearch& search, std::uint32_t actor);
   void take_turn(const PolicySearch& search, const Units& units, const Turn& turn);
   [[nodiscard]] links::Key turn_key(const PolicySearch& search, const Units& units, const Turn& turn) const;
   [[nodiscard]] bool is_before(std::uint32_t a, std::uint32_t b) const;
@@ -83,7 +83,8 @@ class GreedyPairs {
   std::vector<Link> links_;                // those from other ranks, those to other ranks, then open ones of this rank
   std::vector<LocalPair> settled_;         // pairs of links of this rank
   std::vector<std::uint8_t> blocked_;      // per unit: 1 if it has an open link, before which no later one is settled
-  std::vector<std::uint8_t> at_;           // per looker: its partner whose turn comes next
+  std::vector<std::uint32_t> waiters_;     // places in PolicySearch::lookers() of those whose links have turns
+  std::vector<std::uint8_t> at_;           // of each of these: its partner whose turn comes next
   std::vector<std::uint32_t> bucket_;      // first actor of each bucket; kNone: none
   std::vector<std::uint32_t> next_actor_;  // per actor: the next one of its bucket
   std::vector<Turn> turn_of_;              // per actor: its turn, while it waits in a bucket

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <string>
 
 #include "merganser/base/error.hpp"
@@ -118,7 +119,8 @@ void PolicySearch::build_tree(const Units& units) {
 /// Finds the least admissible partners of every looker among the units of this rank.
 void PolicySearch::search_local(const Units& units, const std::vector<std::uint8_t>& looks) {
   spend(Work::search, units.size());
-  if (by_cells_) return search_cells(units);
+  list_.clear();
+  if (by_cells_) return fan_ > 1 ? search_cells_lazily(units, looks) : search_cells(units);
   lookers_.clear();
   for (std::uint32_t v = 0; v < looks.size(); ++v)
     if (looks[v] != 0) lookers_.push_back(v);
@@ -131,8 +133,10 @@ void PolicySearch::search_local(const Units& units, const std::vector<std::uint8
 
 /// Finds the least admissible partners of every looker among the units of this rank in cell lists, and those for which these give up in
 /// the tree.
-void PolicySearch::search_cells(const Units& units) {
-  const std::vector<std::uint32_t> given_up = cells_.find_all(lookers_, found_);
+void PolicySearch::search_cells(const Units& units) { search_given_up(units, cells_.find_all(lookers_, found_)); }
+
+/// Finds in the tree the partners of lookers for which cell lists gave up, by their places.
+void PolicySearch::search_given_up(const Units& units, const std::vector<std::uint32_t>& given_up) {
   if (given_up.empty()) return;
   if (given_up.size() > kFew + lookers_.size() / kFew) steps_of_trees_ = kStepsBetweenTries;
   build_tree(units);
@@ -142,6 +146,102 @@ void PolicySearch::search_cells(const Units& units) {
   tree_.find_all(rest, fan_, of_rest);
   for (std::size_t i = 0; i < rest.size(); ++i)
     std::copy_n(of_rest.begin() + static_cast<std::ptrdiff_t>(i * fan_), fan_, found(given_up[i]).begin());
+}
+
+/// Finds in cell lists the nearest partner of every looker, and all partners of those that may lose it to another link, as is_certain()
+/// tells. A link of a looker to its nearest is certain if both look and are each other's nearest. It is also certain if the nearest does
+/// not look, and no link to it is as short: neither one from a looker whose nearest it is too, nor one from a looker that is not certain,
+/// to any of its partners. For, of the certain links, take the one of least key that does not become a pair: an end of it is in a pair of
+/// lesser key. That is no link to the looker, since no unit is nearer to it, so it is a link to the nearest, as short, from a looker that
+/// is certain, to another partner than its nearest: that looker has lost its nearest, a link of still lesser key.
+void PolicySearch::search_cells_lazily(const Units& units, const std::vector<std::uint8_t>& looks) {
+  const auto looking = static_cast<std::size_t>(std::count(looks.begin(), looks.end(), 1));
+  found_.reserve(looking + looking / 5 * 2 * fan_);                          // usually enough
+  std::vector<std::uint32_t> unknown = cells_.find_first(lookers_, found_);  // these are not certain
+  if (unknown.size() > lookers_.size() / 2) {                                // nor would it find more partners
+    unknown.resize(lookers_.size());
+    std::iota(unknown.begin(), unknown.end(), 0U);
+    found_.assign(lookers_.size() * fan_, Partner());
+    return search_given_up(units, unknown);
+  }
+  list_.resize(lookers_.size());
+  std::iota(list_.begin(), list_.end(), std::size_t{0});
+  for (std::vector<std::uint32_t> rest = list_uncertain(units); !rest.empty(); rest = list_contested(rest)) {
+    const std::size_t begin = found_.size();
+    found_.resize(begin + rest.size() * fan_);
+    for (std::size_t i = 0; i < rest.size(); ++i) list_[rest[i]] = begin + i * fan_;
+    std::vector<std::uint32_t> given_up = cells_.find_rest(rest, std::span(found_).subspan(begin));
+    for (std::uint32_t& k : given_up) k = rest[k];
+    search_given_up(units, given_up);
+  }
+}
+
+/// Lists lookers, by their places, whose link to their nearest partner is not the only least one of those to nearest partners at both
+/// ends, or may be touched by a link from another rank. Which a link is is as good as random, so no branch tells.
+std::vector<std::uint32_t> PolicySearch::list_uncertain(const Units& units) {
+  const auto n = static_cast<std::uint32_t>(lookers_.size());
+  first_.assign(units.size(), {});
+  FirstLink* const first = first_.data();
+  const std::uint32_t* const lookers = lookers_.data();
+  const Partner* const found = found_.data();
+  const auto nearest_of = [&](std::uint32_t k) {
+    return found[k].vertex == links::kNone ? lookers[k] : found[k].vertex;
+  };
+  for (std::uint32_t k = 0; k < n; ++k) {
+    const std::uint32_t nearest = nearest_of(k);
+    first[lookers[k]].nearest = nearest;
+    first[nearest].distance2 = std::min(first[nearest].distance2, found[k].distance2);
+  }
+  for (std::uint32_t k = 0; k < n; ++k) {
+    FirstLink& to = first[nearest_of(k)];
+    to.looker = found[k].distance2 == to.distance2 ? k : to.looker;  // of several the others will contest it
+  }
+  const bool alone = mailbox_.graph().out.empty();
+  std::vector<std::uint32_t> rest(n);
+  std::size_t count = 0;
+  for (std::uint32_t k = 0; k < n; ++k) {
+    FirstLink& to = first[nearest_of(k)];
+    bool certain = found[k].vertex != links::kNone &&
+                   ((to.nearest == lookers[k]) | ((to.nearest == links::kNone) & (to.looker == k)));
+    if (!alone && certain) {
+      // Units of other ranks are farther from the nearest than the looker is, with a margin for rounding.
+      const Box& box = decomposition_.grid().box;
+      const double margin = 1e-9 * std::max({box.extent[0], box.extent[1], box.extent[2]});
+      const double reach = distance_to_faces(units.parcels.site(lookers[k])) - margin;
+      certain = reach > 0 && reach * reach > 4.001 * found[k].distance2;
+      if (!certain && to.looker == k) to.looker = links::kNone;
+    }
+    rest[count] = k;
+    count += certain ? 0 : 1;
+  }
+  rest.resize(count);
+  return rest;
+}
+
+/// Lists lookers, by their places ascending, that were certain, but to whose nearest partner a link as short goes from one of some lookers
+/// whose partners have all been found.
+std::vector<std::uint32_t> PolicySearch::list_contested(std::span<const std::uint32_t> lookers) {
+  std::vector<std::uint32_t> contested(lookers.size() * fan_ + 1);
+  std::size_t count = 0;
+  for (const std::uint32_t k : lookers)
+    for (const Partner& p : found(k)) {
+      if (p.vertex == links::kNone) break;
+      FirstLink& to = first_[p.vertex];
+      const bool is = (p.distance2 <= to.distance2) & (to.nearest == links::kNone) & (to.looker != links::kNone);
+      contested[count] = to.looker;
+      count += is ? 1 : 0;
+      to.looker = is ? links::kNone : to.looker;
+    }
+  contested.resize(count);
+  std::sort(contested.begin(), contested.end());
+  return contested;
+}
+
+/// Returns the distance of a unit of this rank to the nearest face of the rank's block.
+double PolicySearch::distance_to_faces(const Site& s) const {
+  const auto block = decomposition_.block(rank_);
+  return std::min({s.x - block.lower[0], block.upper[0] - s.x, s.y - block.lower[1], block.upper[1] - s.y,
+                   s.z - block.lower[2], block.upper[2] - s.z});
 }
 
 /// Finds the least admissible partners of a unit of another rank, less than those given.
@@ -157,7 +257,6 @@ void PolicySearch::find_for(const Units& units, const LookingUnit& looking, std:
 
 /// Posts the queries of lookers whose partner may be on another rank: its block lies within the distance found, and `within`.
 void PolicySearch::post_queries(const Units& units) {
-  const auto block = decomposition_.block(rank_);
   const auto& out = mailbox_.graph().out;
   std::vector<double> packed(filter_.width());
   for (std::uint32_t k = 0; k < lookers_.size(); ++k) {
@@ -165,8 +264,7 @@ void PolicySearch::post_queries(const Units& units) {
     const Site& s = units.parcels.site(v);
     const Partner& last = found(k).back();
     const double limit = std::min(last.distance2, filter_.within2);
-    const double face = std::min({s.x - block.lower[0], block.upper[0] - s.x, s.y - block.lower[1],
-                                  block.upper[1] - s.y, s.z - block.lower[2], block.upper[2] - s.z});
+    const double face = distance_to_faces(s);
     if (face > 0 && face * face * (1 - 1e-12) > limit) continue;  // the ball lies in this block
     const std::int64_t id = units.parcels.id(v);
     const auto refused = units.refused(id);

@@ -68,8 +68,14 @@ class PolicySearch {
   [[nodiscard]] std::vector<RemoteLeaf>& leaves() { return leaves_; }
   [[nodiscard]] const std::vector<RemoteLeaf>& leaves() const { return leaves_; }
   /// Returns the partners of a looker, by its place in lookers(), ascending; Partner() for those it lacks. Where lookers have several,
-  /// Links::out and Links::in hold all links that cross ranks, and Links::target only tells which units have one.
-  [[nodiscard]] std::span<const Partner> partners_of(std::size_t k) const { return {found_.data() + k * fan_, fan_}; }
+  /// Links::out and Links::in hold all links that cross ranks, and Links::target only tells which units have one. A looker whose
+  /// is_certain() has the nearest alone.
+  [[nodiscard]] std::span<const Partner> partners_of(std::size_t k) const {
+    return {found_.data() + (list_.empty() ? k * fan_ : list_[k]), is_certain(k) ? 1 : fan_};
+  }
+  /// Returns whether a looker, by its place in lookers(), and its nearest partner are a pair under MergeForm::greedy_pairs: no link of
+  /// lesser key that may become a pair touches either. The partner is on this rank.
+  [[nodiscard]] bool is_certain(std::size_t k) const { return !list_.empty() && list_[k] < lookers_.size(); }
   /// Returns what is known of partners on other ranks, by Partner::entry.
   [[nodiscard]] const std::vector<RemotePartner>& partners() const { return partners_; }
 
@@ -77,13 +83,29 @@ class PolicySearch {
   static constexpr std::size_t kFew = 16;    // lookers are few if they are less than 1 of so many units
   static constexpr unsigned kFewRounds = 2;  // with few lookers by cell lists, for a tree costs as much as two or three
   static constexpr unsigned kStepsBetweenTries = 64;  // after cell lists did not suit the units
+  /// Least of the links to a unit from lookers whose nearest it is.
+  struct FirstLink {
+    double distance2 = std::numeric_limits<double>::infinity();
+    std::uint32_t nearest =
+        links::kNone;  // of a unit that looks: its nearest partner, or itself; kNone: it does not look
+    std::uint32_t looker =
+        links::kNone;  // place in lookers_ of the one at this distance; kNone: none, kSeveral: several
+  };
   /// Returns the least partners found so far of looker k.
-  [[nodiscard]] std::span<Partner> found(std::size_t k) { return {found_.data() + k * fan_, fan_}; }
+  [[nodiscard]] std::span<Partner> found(std::size_t k) {
+    const std::span<const Partner> list = partners_of(k);
+    return {found_.data() + (list.data() - found_.data()), list.size()};
+  }
   void check_merged(const Units& units) const;
   [[nodiscard]] bool build_cells(const Units& units, const std::vector<std::uint8_t>& looks);
   void build_tree(const Units& units);
   void search_local(const Units& units, const std::vector<std::uint8_t>& looks);
   void search_cells(const Units& units);
+  void search_given_up(const Units& units, const std::vector<std::uint32_t>& given_up);
+  void search_cells_lazily(const Units& units, const std::vector<std::uint8_t>& looks);
+  [[nodiscard]] std::vector<std::uint32_t> list_uncertain(const Units& units);
+  [[nodiscard]] std::vector<std::uint32_t> list_contested(std::span<const std::uint32_t> lookers);
+  [[nodiscard]] double distance_to_faces(const Site& site) const;
   void find_for(const Units& units, const LookingUnit& looking, std::span<Partner> best);
   void post_queries(const Units& units);
   void answer_queries(const Units& units, const std::vector<std::uint8_t>& looks);
@@ -100,17 +122,19 @@ class PolicySearch {
   bool several_;
   UnitTree tree_;
   UnitCells cells_;
-  std::size_t known_ = 0;                          // units of the last search of the step
-  bool begun_ = false;                             // this is not the first round of the step
-  bool built_ = false;                             // the tree has the units of this step
-  bool by_cells_ = false;                          // the cell lists have the units of this round
-  bool single_ = false;                            // all units of all ranks are parcels of before the step
-  std::size_t queries_ = 0;                        // of other ranks in the last round of the step
-  std::size_t given_up_ = 0;                       // of these, those that cell lists gave up
-  unsigned few_rounds_ = 0;                        // rounds of the step after the first in which few looked
-  unsigned steps_of_trees_ = 0;                    // steps, this one included, in which cell lists are not tried
-  std::vector<std::uint32_t> lookers_;             // units, those near each other together
-  std::vector<Partner> found_;                     // fan_ of each looker, ascending
+  std::size_t known_ = 0;               // units of the last search of the step
+  bool begun_ = false;                  // this is not the first round of the step
+  bool built_ = false;                  // the tree has the units of this step
+  bool by_cells_ = false;               // the cell lists have the units of this round
+  bool single_ = false;                 // all units of all ranks are parcels of before the step
+  std::size_t queries_ = 0;             // of other ranks in the last round of the step
+  std::size_t given_up_ = 0;            // of these, those that cell lists gave up
+  unsigned few_rounds_ = 0;             // rounds of the step after the first in which few looked
+  unsigned steps_of_trees_ = 0;         // steps, this one included, in which cell lists are not tried
+  std::vector<std::uint32_t> lookers_;  // units, those near each other together
+  std::vector<Partner> found_;          // fan_ of each looker, ascending, unless list_ says otherwise
+  std::vector<std::size_t> list_;       // per looker: begin of its partners in found_; one alone before lookers_.size()
+  std::vector<FirstLink> first_;        // per unit
   std::vector<std::vector<std::uint32_t>> asked_;  // per arc: indices into lookers_
   links::Links links_;
   std::vector<double> distance2_;

@@ -2,8 +2,10 @@
 #include "src/cluster/policy_step.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <exception>
+#include <limits>
 #include <span>
 #include <string>
 
@@ -309,42 +311,50 @@ void PolicyStep::form(StepReport& report) {
 }
 
 /// Keeps the links that are the least, by links::Key, of all that touch their ends. The rank of a target decides: the own link of a
-/// looker is less than all that arrive at it, but for the other link of a pair of two lookers, whose lower id is the centre.
+/// looker is less than all that arrive at it, but for the other link of a pair of two lookers, whose lower id is the centre. Of the links
+/// that arrive at another target, that of least (distance, id of the source) has the least key. Which that is is as good as random, so no
+/// branch tells.
 void PolicyStep::keep_mutual_pairs() {
   links::Links& l = search_.links();
   const Parcels& p = units_.parcels;
-  const auto key = [](double d2, std::int64_t a, std::int64_t b) {
-    return links::Key{d2, std::min(a, b), std::max(a, b)};
+  struct Arrival {
+    std::int64_t distance2 = std::numeric_limits<std::int64_t>::max();  // its bits, which ascend with it
+    std::int64_t source = std::numeric_limits<std::int64_t>::max();
   };
-  std::vector<links::Key> least(units_.size(), {std::numeric_limits<double>::infinity(), 0, 0});
-  const auto lower = [&](std::uint32_t v, const links::Key& k) {
-    if (k < least[v]) least[v] = k;
+  std::vector<Arrival> least(units_.size());
+  const auto arrival = [](double distance2, std::int64_t source) {
+    return Arrival{std::bit_cast<std::int64_t>(distance2), source};
   };
-  std::vector<links::Key> own(units_.size());
-  for (std::uint32_t v = 0; v < units_.size(); ++v) {
-    const std::uint32_t t = l.target[v];
-    if (t == links::kNone) continue;
-    const std::int64_t other = (t & links::kAway) != 0 ? l.out[t & ~links::kAway].remote_id : p.id(t);
-    own[v] = key(search_.distance2()[v], p.id(v), other);
-    lower(v, own[v]);
-    if ((t & links::kAway) == 0) lower(t, own[v]);
-  }
-  for (const links::CrossLink& in : l.in) lower(in.vertex, key(in.distance2, in.remote_id, p.id(in.vertex)));
-  // A target with a link of its own is a centre only of the other end of that link, and only with the lower id.
-  const auto keeps = [&](std::uint32_t at, const links::Key& k, bool looks) {
-    return k == least[at] && (!looks || (k == own[at] && k.low == p.id(at)));
+  const auto lower = [&](std::uint32_t at, const Arrival& a) {
+    Arrival& to = least[at];
+    const bool less = (a.distance2 < to.distance2) | ((a.distance2 == to.distance2) & (a.source < to.source));
+    to = {less ? a.distance2 : to.distance2, less ? a.source : to.source};
   };
+  const auto is_least = [&](std::uint32_t at, const Arrival& a) {
+    return (least[at].distance2 == a.distance2) & (least[at].source == a.source);
+  };
+  const std::vector<std::uint32_t>& lookers = search_.lookers();
+  const std::vector<double>& distance2 = search_.distance2();
+  for (const std::uint32_t v : lookers)
+    if ((l.target[v] & links::kAway) == 0)  // kNone has this bit too
+      lower(l.target[v], arrival(distance2[v], p.id(v)));
+  for (const links::CrossLink& in : l.in) lower(in.vertex, arrival(in.distance2, in.remote_id));
   std::vector<std::uint32_t> kept(units_.size(), links::kNone);
-  for (std::uint32_t v = 0; v < units_.size(); ++v) {
-    const std::uint32_t t = l.target[v];
-    if (t == links::kNone) continue;
-    if ((t & links::kAway) != 0 || keeps(t, own[v], l.target[t] != links::kNone)) kept[v] = t;
+  for (const std::uint32_t v : lookers) {
+    const std::uint32_t t = kept[v] = l.target[v];
+    if ((t & links::kAway) != 0) continue;
+    const bool mutual = (l.target[t] == v) & (p.id(t) < p.id(v));
+    const bool is_idle = l.target[t] == links::kNone;
+    kept[v] = mutual | (is_idle & is_least(t, arrival(distance2[v], p.id(v)))) ? t : links::kNone;
   }
   in_kept_.assign(l.in.size(), 0);
   for (std::size_t i = 0; i < l.in.size(); ++i) {
     const links::CrossLink& in = l.in[i];
-    in_kept_[i] =
-        keeps(in.vertex, key(in.distance2, in.remote_id, p.id(in.vertex)), l.target[in.vertex] != links::kNone);
+    const std::uint32_t own = l.target[in.vertex];
+    if (own == links::kNone)
+      in_kept_[i] = is_least(in.vertex, arrival(in.distance2, in.remote_id));
+    else if ((own & links::kAway) != 0)
+      in_kept_[i] = l.out[own & ~links::kAway].remote_id == in.remote_id && p.id(in.vertex) < in.remote_id;
   }
   l.target = std::move(kept);
   out_kept_.assign(l.out.size(), 1);  // until the ranks of the targets answer

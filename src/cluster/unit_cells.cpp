@@ -131,6 +131,7 @@ void UnitCells::trim(List& list) const {
   list.units.shrink_to_fit();
   list.looks.shrink_to_fit();
   list.targets = std::vector<std::uint32_t>();  // {} would keep the memory
+  list.lookers = std::vector<std::uint32_t>();
   list.cells = empty_cells();
   list.sorted = RawBuffer();
   list.scratch = RawBuffer();
@@ -179,18 +180,22 @@ bool UnitCells::is_crowded() {
   return false;
 }
 
-std::vector<std::uint32_t> UnitCells::find_all(std::vector<std::uint32_t>& lookers, std::vector<Partner>& found) {
+/// Finds the `fan` least partners of every looker: find_all() and find_first().
+std::vector<std::uint32_t> UnitCells::find_partners(std::size_t fan, std::vector<std::uint32_t>& lookers,
+                                                    std::vector<Partner>& found) {
   std::vector<std::uint32_t> given_up;
   lookers.clear();
   found.clear();
   for (std::size_t i = 0; i < used_; ++i) {
     List& list = *lists_[i];
+    list.first = lookers.size();
+    list.lookers.clear();
     if (std::find(list.looks.begin(), list.looks.end(), 1) == list.looks.end()) continue;
     sort(list);
-    if (is_nearest())
+    if (is_nearest(fan))
       find_nearest(list, lookers, found);
     else
-      find_several(list, lookers, found, given_up);
+      find_several(list, fan, lookers, found, given_up);
   }
   return given_up;
 }
@@ -206,10 +211,12 @@ void UnitCells::find_nearest(List& list, std::vector<std::uint32_t>& lookers, st
   const auto more = static_cast<std::size_t>(std::count(list.looks.begin(), list.looks.end(), 1));
   lookers.resize(at + more);
   found.resize(at + more);
+  list.lookers.resize(more);
   const auto half_cells = 2 * static_cast<std::size_t>(list.cells.cell_count());
   for (std::size_t c = 0; c < half_cells; c += 2)
     for (std::uint32_t v = list.cells.start(c); v < list.cells.start(c + 1); ++v, ++at) {
       lookers[at] = list.units[order[v]];
+      list.lookers[at - list.first] = v;
       const std::uint32_t t = list.targets[v];
       if (t == links::kNone) continue;
       const double d2 = box.distance2({sites[v].x, sites[v].y, sites[v].z}, {sites[t].x, sites[t].y, sites[t].z});
@@ -223,27 +230,57 @@ nearest::MoreAxes UnitCells::more_axes(const List& list) const {
 }
 
 /// Appends the lookers of a list and the partners of each, and the places in `lookers` of those for which it gave up.
-void UnitCells::find_several(List& list, std::vector<std::uint32_t>& lookers, std::vector<Partner>& found,
-                             std::vector<std::uint32_t>& given_up) {
+void UnitCells::find_several(List& list, std::size_t fan, std::vector<std::uint32_t>& lookers,
+                             std::vector<Partner>& found, std::vector<std::uint32_t>& given_up) {
   const std::uint32_t* const order = list.cells.order();
   const auto more = static_cast<std::size_t>(std::count(list.looks.begin(), list.looks.end(), 1));
   lookers.reserve(lookers.size() + more);
   std::size_t at = found.size();
-  found.reserve(at + more * fan_);
-  found.resize(at + more * fan_);
-  nearest::SeveralNearest search(list.cells, points(list).ids(order), fan_, more_axes(list));
+  found.reserve(at + more * fan);
+  found.resize(at + more * fan);
+  list.lookers.reserve(more);
+  nearest::SeveralNearest search(list.cells, points(list).ids(order), fan, more_axes(list));
   const auto take = [&](std::uint32_t v, std::span<const nearest::Near> nearest) {
     lookers.push_back(list.units[order[v]]);
-    for (std::size_t i = 0; i < nearest.size(); ++i) {
-      const std::uint32_t point = order[nearest[i].vertex];
-      found[at + i] = {nearest[i].distance2, list.ids[point], list.units[point]};
-    }
-    at += fan_;
+    list.lookers.push_back(v);
+    list.store(nearest, &found[at]);
+    at += fan;
   };
   for (const std::uint32_t v : search.find_all(filter_->within2, take)) {
     given_up.push_back(static_cast<std::uint32_t>(lookers.size()));
     lookers.push_back(list.units[order[v]]);
+    list.lookers.push_back(v);
   }
+}
+
+/// Stores partners that were found in the list.
+void UnitCells::List::store(std::span<const nearest::Near> nearest, Partner* to) const {
+  for (const nearest::Near& near : nearest) {
+    const std::uint32_t point = cells.order()[near.vertex];
+    *to++ = {near.distance2, ids[point], units[point]};
+  }
+}
+
+std::vector<std::uint32_t> UnitCells::find_rest(std::span<const std::uint32_t> places, std::span<Partner> found) {
+  std::vector<std::uint32_t> given_up;
+  std::uint32_t at = 0;
+  for (std::size_t i = 0; i < used_; ++i) {
+    const List& list = *lists_[i];
+    if (slot_of_.size() < list.units.size()) slot_of_.resize(list.units.size());
+    some_.clear();
+    for (; at < places.size() && places[at] < list.first + list.lookers.size(); ++at) {
+      const std::uint32_t v = list.lookers[places[at] - list.first];
+      slot_of_[v] = at;
+      some_.push_back(v);
+    }
+    if (some_.empty()) continue;
+    nearest::SeveralNearest search(list.cells, points(list).ids(list.cells.order()), fan_, more_axes(list));
+    const auto take = [&](std::uint32_t v, std::span<const nearest::Near> nearest) {
+      list.store(nearest, &found[slot_of_[v] * fan_]);
+    };
+    for (const std::uint32_t v : search.find_some(some_, filter_->within2, take)) given_up.push_back(slot_of_[v]);
+  }
+  return given_up;
 }
 
 /// Returns the bound of a search: the partner known, or all at the greatest distance.
@@ -262,7 +299,7 @@ bool UnitCells::find(const LookingUnit& looking, std::span<Partner> best) {
   best_.assign(best.size(), {});
   const links::Ids ids = points(*list).ids(list->cells.order());
   const Vec3 place{looking.site.x, looking.site.y, looking.site.z};
-  if (is_nearest()) {
+  if (is_nearest(best.size())) {
     best_.front() = bound_of(known);
     list->cells.nearest({place}, ids, best_.front());
   } else {

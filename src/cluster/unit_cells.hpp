@@ -37,7 +37,19 @@ class UnitCells {
   /// in place of those that it lacks and of the lookers for which it gave up
   /// @return places in `lookers` of those for which it gave up
   /// @throws InputError as nearest::CellList::bin()
-  [[nodiscard]] std::vector<std::uint32_t> find_all(std::vector<std::uint32_t>& lookers, std::vector<Partner>& found);
+  [[nodiscard]] std::vector<std::uint32_t> find_all(std::vector<std::uint32_t>& lookers, std::vector<Partner>& found) {
+    return find_partners(fan_, lookers, found);
+  }
+  /// Does what find_all() does for the least partner of each looker alone: one for each in `found`.
+  [[nodiscard]] std::vector<std::uint32_t> find_first(std::vector<std::uint32_t>& lookers,
+                                                      std::vector<Partner>& found) {
+    return find_partners(1, lookers, found);
+  }
+  /// Finds all partners of some lookers of find_first(), as find_all() does. Local.
+  /// @param places  of these in `lookers`, ascending
+  /// @param found  receives the partners in their order, `fan` of build() for each, where Partner() stands
+  /// @return places in `places` of those for which it gave up
+  [[nodiscard]] std::vector<std::uint32_t> find_rest(std::span<const std::uint32_t> places, std::span<Partner> found);
   /// Replaces the partners `best` of a unit of another rank, equal bounds, by the least partners among the units of this rank that are
   /// less than the bound, ascending; copies of the bound follow. Local.
   /// @param looking  unit that is not in the lists, with no refused ids
@@ -68,20 +80,25 @@ class UnitCells {
     std::vector<std::uint8_t> looks;     // by point
     std::vector<std::uint32_t> targets;  // by vertex of the cell list
     std::vector<double> more;            // by vertex: columns of the metric beside the position, times their factors
+    std::vector<std::uint32_t> lookers;  // vertices of the lookers, in the order in which they were found
+    std::size_t first = 0;               // place of the first of these among the lookers of all lists
     nearest::CellList cells;
     RawBuffer sorted, scratch;
     bool ready = false;  // the points are sorted into the cells
     void fill(const Units& of, const std::vector<std::uint8_t>& looking, std::size_t here);
+    void store(std::span<const nearest::Near> nearest, Partner* to) const;
   };
   [[nodiscard]] bool build_lists(const Units& units, const std::vector<std::uint8_t>& looks);
   [[nodiscard]] List* list_of(const double* values, bool add);
   [[nodiscard]] nearest::PointSet points(const List& list) const;
   [[nodiscard]] nearest::CellList empty_cells() const;
   void sort(List& list);
+  [[nodiscard]] std::vector<std::uint32_t> find_partners(std::size_t fan, std::vector<std::uint32_t>& lookers,
+                                                         std::vector<Partner>& found);
   void find_nearest(List& list, std::vector<std::uint32_t>& lookers, std::vector<Partner>& found);
-  void find_several(List& list, std::vector<std::uint32_t>& lookers, std::vector<Partner>& found,
+  void find_several(List& list, std::size_t fan, std::vector<std::uint32_t>& lookers, std::vector<Partner>& found,
                     std::vector<std::uint32_t>& given_up);
-  [[nodiscard]] bool is_nearest() const { return fan_ == 1 && filter_->packed.phase.empty(); }
+  [[nodiscard]] bool is_nearest(std::size_t fan) const { return fan == 1 && filter_->packed.phase.empty(); }
   [[nodiscard]] nearest::MoreAxes more_axes(const List& list) const;
   [[nodiscard]] nearest::Best bound_of(const Partner& known) const;
   void trim(List& list) const;
@@ -93,8 +110,10 @@ class UnitCells {
   const PairFilter* filter_ = nullptr;
   std::vector<std::unique_ptr<List>> lists_;  // those in use first; after build() no others
   std::size_t used_ = 0;
-  std::size_t last_ = 0;             // list of the last unit
-  std::vector<nearest::Best> best_;  // of one unit
+  std::size_t last_ = 0;                // list of the last unit
+  std::vector<nearest::Best> best_;     // of one unit
+  std::vector<std::uint32_t> some_;     // memory of find_rest(): vertices of lookers, ascending
+  std::vector<std::uint32_t> slot_of_;  // memory of find_rest(): by vertex, place in `places`
 };
 
 }  // namespace merganser::cluster

@@ -267,18 +267,31 @@ void CellList::build_trees(const PointSet& points) {
 /// Lists the small parcels under their nearest node of the search grid, the order in which block_search() takes them. @param node_start
 /// receives the first entry of each node
 void CellList::list_by_node(std::vector<std::uint32_t>& node_start) const {
-  // A counting sort of the small parcels, which come in the order of cells: its accesses are nearly sequential.
+  const auto cells = static_cast<std::size_t>(cell_count());
+  sort_by_node(node_start, [&](const auto& visit) {
+    for (std::size_t c = 0; c < cells; ++c)
+      for (std::uint32_t v = start_[2 * c]; v < start_[2 * c + 1]; ++v) visit(v);
+  });
+}
+
+/// Lists some small parcels, given in the order of cells, as list_by_node() lists all.
+void CellList::list_by_node(std::vector<std::uint32_t>& node_start, std::span<const std::uint32_t> vertices) const {
+  sort_by_node(node_start, [&](const auto& visit) {
+    for (const std::uint32_t v : vertices) visit(v);
+  });
+}
+
+/// Lists parcels under their nearest node by a counting sort: they come in the order of cells, so its accesses are nearly sequential.
+/// @param for_each  calls a function with each of them
+void CellList::sort_by_node(std::vector<std::uint32_t>& node_start, const auto& for_each) const {
   const auto node_count = static_cast<std::size_t>((cells_[0] + 1) * (cells_[1] + 1) * (cells_[2] + 1));
   node_start.assign(node_count + 2, 0);
   std::uint32_t* const start = node_start.data();
   const std::uint32_t* const node_of = node_of_;
-  const auto cells = static_cast<std::size_t>(cell_count());
-  for (std::size_t c = 0; c < cells; ++c)
-    for (std::uint32_t v = start_[2 * c]; v < start_[2 * c + 1]; ++v) ++start[node_of[v] + 2];
+  for_each([&](std::uint32_t v) { ++start[node_of[v] + 2]; });
   for (std::size_t j = 2; j < node_count + 2; ++j) start[j] += start[j - 1];
   std::uint32_t* const listed = by_node_;
-  for (std::size_t c = 0; c < cells; ++c)
-    for (std::uint32_t v = start_[2 * c]; v < start_[2 * c + 1]; ++v) listed[start[node_of[v] + 1]++] = v;
+  for_each([&](std::uint32_t v) { listed[start[node_of[v] + 1]++] = v; });
 }
 
 /// Fills the arguments of block_search() from the cell list. @return false if plain differences in a block may not be the canonical

@@ -62,15 +62,17 @@ class SeveralNearest::Sink final : public SeveralSink {
     take_(vertex, nearest);
   }
   void leave(std::uint32_t vertex) override {
+    // Where many are left, positions tell little about the nearest, and it would give up often.
+    if (search_.more_.count == 0 || ++left_ <= kFew + taken_ / kShare)
+      search(vertex);
+    else
+      give_up(vertex);
+  }
+  /// Searches the nearest of a small parcel by itself, unless it gives up for all.
+  void search(std::uint32_t vertex) {
     const Site& s = search_.cells_.sorted_[vertex];
     const double* const more = search_.more_.values + vertex * search_.more_.count;
-    // Where many are left, positions tell little about the nearest, and it would give up often.
-    const bool few = search_.more_.count == 0 || ++left_ <= kFew + taken_ / kShare;
-    if (!few || !search_.find({{s.x, s.y, s.z}, vertex}, Best(), best_, {most2_, more})) {
-      given_up.push_back(vertex);
-      gives_up = given_up.size() > kMany + taken_;
-      return;
-    }
+    if (gives_up || !search_.find({{s.x, s.y, s.z}, vertex}, Best(), best_, {most2_, more})) return give_up(vertex);
     std::size_t found = 0;
     for (; found < best_.size() && best_[found].vertex != links::kNone; ++found)
       near_[found] = {best_[found].distance2, best_[found].vertex};
@@ -85,6 +87,10 @@ class SeveralNearest::Sink final : public SeveralSink {
   std::vector<std::uint32_t> given_up;  // small parcels whose nearest are not found
 
  private:
+  void give_up(std::uint32_t vertex) {
+    given_up.push_back(vertex);
+    gives_up = given_up.size() > kMany + taken_;
+  }
   static constexpr std::size_t kFew = 16;
   static constexpr std::size_t kShare = 4;
   static constexpr std::size_t kMany = 64;
@@ -104,16 +110,36 @@ double SeveralNearest::parcels_per_cell(std::size_t count) {
 }
 
 std::vector<std::uint32_t> SeveralNearest::find_all(double most2, const Take& take) {
+  return find_small(nullptr, most2, take);
+}
+
+std::vector<std::uint32_t> SeveralNearest::find_some(std::span<const std::uint32_t> vertices, double most2,
+                                                     const Take& take) {
+  return find_small(&vertices, most2, take);
+}
+
+/// Does what find_some() does, or with null what find_all() does.
+std::vector<std::uint32_t> SeveralNearest::find_small(const std::span<const std::uint32_t>* vertices, double most2,
+                                                      const Take& take) {
+  constexpr std::size_t kFew = 32;  // so many vertices for each searched, and the visit of all nodes costs more
   const auto count = static_cast<std::uint32_t>(distance2_.size());
   Sink sink(*this, most2, take, count);
   SeveralSearch search{
       {}, cells_.sorted_, cells_.box_, count, most2, more_, cells_.scale_ * cells_.scale_ * kFilterUnits, &sink};
-  if (count > kMaxNear / 2 || !cells_.fill_block_search(search.block)) {
+  const bool by_nodes = count <= kMaxNear / 2 && cells_.fill_block_search(search.block);
+  if (vertices != nullptr && (!by_nodes || vertices->size() < cells_.n_ / kFew)) {
+    for (const std::uint32_t v : *vertices) sink.search(v);
+    return std::move(sink.given_up);
+  }
+  if (!by_nodes) {
     for (std::uint32_t v = 0; v < cells_.n_; ++v)
       if (cells_.is_small(v)) sink.leave(v);
     return std::move(sink.given_up);
   }
-  cells_.list_by_node(node_start_);
+  if (vertices != nullptr)
+    cells_.list_by_node(node_start_, *vertices);
+  else
+    cells_.list_by_node(node_start_);
   search.block.node_start = node_start_.data();
   several_search(search);
   return std::move(sink.given_up);

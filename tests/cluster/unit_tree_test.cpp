@@ -197,6 +197,22 @@ TEST(PolicySearch, takes_cell_lists_where_they_suit_and_many_units_look) {
   }
 }
 
+TEST(PolicySearch, lookers_search_fall_backs_only_if_their_nearest_may_be_taken) {
+  Search s("mask:flag, greedy:3", 4, true);
+  Units units = s.policy.units(3000, 3);
+  s.search.begin();
+  EXPECT_TRUE(s.round(units, 1500));
+  const auto lookers = s.search.lookers().size();
+  std::size_t certain = 0;
+  for (std::size_t k = 0; k < lookers; ++k) {
+    EXPECT_EQ(s.search.partners_of(k).size(), s.search.is_certain(k) ? 1U : 4U);
+    certain += s.search.is_certain(k) ? 1 : 0;
+  }
+  EXPECT_EQ(lookers, 1500U);
+  EXPECT_GT(certain, lookers / 2);
+  EXPECT_LT(certain, lookers);
+}
+
 TEST(PolicySearch, takes_trees_where_cell_lists_do_not_suit) {
   Search weight("small, weight:0.6");
   Units units = weight.policy.units(100, 3);

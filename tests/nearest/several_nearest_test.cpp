@@ -49,15 +49,36 @@ void compare(nearest::SeveralNearest& search, const Cloud& cloud, const Sorted& 
   }
 }
 
+/// Compares searches around one of each `step` small parcels with what the search around all has found.
+void compare_some(nearest::SeveralNearest& search, const Sorted& sorted, double most2, std::uint32_t step,
+                  const std::vector<std::vector<nearest::Near>>& of_all) {
+  std::vector<std::uint32_t> some;
+  for (std::uint32_t v = 0; v < of_all.size(); ++v)
+    if (v % step == 0 && sorted.cells().is_small(v)) some.push_back(v);
+  std::vector<std::uint32_t> taken;
+  (void)search.find_some(some, most2, [&](std::uint32_t v, std::span<const nearest::Near> got) {
+    taken.push_back(v);
+    ASSERT_EQ(got.size(), of_all[v].size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      ASSERT_EQ(bits(got[i].distance2), bits(of_all[v][i].distance2));
+      ASSERT_EQ(got[i].vertex, of_all[v][i].vertex);
+    }
+  });
+  std::sort(taken.begin(), taken.end());
+  ASSERT_EQ(taken, some);
+}
+
 /// Compares the search around all small parcels at once with all_sorted(), for each of `part` vertices one. @param most2  greatest
 /// squared distance
 void compare_small(nearest::SeveralNearest& search, const Cloud& cloud, const Sorted& sorted, std::size_t count,
                    double most2, std::uint32_t part = 1) {
   std::vector<int> taken(cloud.parcels.size(), 0);
+  std::vector<std::vector<nearest::Near>> of_all(cloud.parcels.size());
   const nearest::Best bound{std::nextafter(most2, std::numeric_limits<double>::infinity()),
                             std::numeric_limits<std::int64_t>::min()};
   search.find_all(most2, [&](std::uint32_t v, std::span<const nearest::Near> got) {
     ++taken[v];
+    of_all[v].assign(got.begin(), got.end());
     if (v % part != 0) return;
     const Site& s = sorted.cells().sites()[v];
     const auto want = all_sorted(cloud, {s.x, s.y, s.z}, sorted.container(v), count, bound);
@@ -69,6 +90,7 @@ void compare_small(nearest::SeveralNearest& search, const Cloud& cloud, const So
     }
   });
   for (std::uint32_t v = 0; v < taken.size(); ++v) ASSERT_EQ(taken[v], sorted.cells().is_small(v) ? 1 : 0);
+  for (const std::uint32_t step : {1, 3, 100}) compare_some(search, sorted, most2, step, of_all);
 }
 
 /// Compares searches around all small parcels of a cloud at once, without a bound and within distances to some of its parcels, inclusive.

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "merganser/geometry/box.hpp"
@@ -139,6 +140,8 @@ class CellList {
   void build_trees(const PointSet& points);
   void write_filter(std::size_t begin, std::size_t end);
   void list_by_node(std::vector<std::uint32_t>& node_start) const;
+  void list_by_node(std::vector<std::uint32_t>& node_start, std::span<const std::uint32_t> vertices) const;
+  void sort_by_node(std::vector<std::uint32_t>& node_start, const auto& for_each) const;
   [[nodiscard]] bool fill_block_search(BlockSearch& block) const;
   [[nodiscard]] bool is_final(const Vec3& p, double distance2) const;
   [[nodiscard]] std::int64_t cell_on_axis(int axis, double x) const;

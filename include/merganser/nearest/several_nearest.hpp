@@ -54,6 +54,8 @@ class SeveralNearest {
   /// @param take  called once for each small parcel but those returned, in no certain order, with as many as are searched or all there are
   /// @return with more axes, small parcels for which it gave up
   std::vector<std::uint32_t> find_all(double most2, const Take& take);
+  /// Does what find_all() does for some small parcels. Local. @param vertices  these, ascending
+  std::vector<std::uint32_t> find_some(std::span<const std::uint32_t> vertices, double most2, const Take& take);
   /// Returns the number of parcels per cell of the search grid with which find_all() is fast. @param count  as for the constructor
   [[nodiscard]] static double parcels_per_cell(std::size_t count);
 
@@ -66,6 +68,8 @@ class SeveralNearest {
     std::size_t cell[2];
     double place[2];  // of the query point, or its image that is nearest to the layer
   };
+  [[nodiscard]] std::vector<std::uint32_t> find_small(const std::span<const std::uint32_t>* vertices, double most2,
+                                                      const Take& take);
   [[nodiscard]] bool choose_layers(std::size_t axis, double& reach);
   [[nodiscard]] bool search_block();
   [[nodiscard]] bool search_ball(double radius);
