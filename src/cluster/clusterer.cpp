@@ -19,6 +19,7 @@
 #include "src/cluster/policy_step.hpp"
 #include "src/cluster/rank_agreement.hpp"
 #include "src/cluster/redistribution_wave.hpp"
+#include "src/cluster/spare_buffers.hpp"
 #include "src/cluster/star_core.hpp"
 
 namespace merganser {
@@ -94,16 +95,17 @@ struct Clusterer::Impl {
     cluster::Laps laps;
     report.before = static_cast<std::int64_t>(parcels.size());
     report.after = report.before;
-    reserve_buffers(parcels);
-    auto* const sites = reinterpret_cast<Site*>(sorted.data());
-    const nearest::PointSet points(parcels, small_volume());
-    const bool busy = core.find(points, sites, spare_rows.data(), report, laps);
+    if constexpr (!kSimulated) reserve_buffers(parcels);
+    const nearest::PointSet points = kSimulated ? copy_sites(parcels) : nearest::PointSet(parcels, small_volume());
+    auto* const sites = kSimulated ? parcels.sites() : reinterpret_cast<Site*>(sorted.data());
+    const bool busy = core.find(points, sites, spare_rows, report, laps);
     migrate(parcels);
     laps.add_to(report.seconds.migrate);
+    if constexpr (kSimulated) copy_sorted(parcels, points, busy);
     if (busy) {
       cluster::pack({.parcels = &parcels,
                      .spare_rows = &spare_rows,
-                     .sorted = sites,
+                     .sorted = reinterpret_cast<const Site*>(sorted.data()),
                      .order = core.search().cells().order(),
                      .target = core.search().links().target.data(),
                      .received_parcels = &received_parcels,
@@ -112,6 +114,7 @@ struct Clusterer::Impl {
                      .small_volume = points.small_volume(),
                      .lineage = options.lineage},
                     report);
+      if constexpr (kSimulated) cluster::SpareBuffers::give_back(sorted), cluster::SpareBuffers::give_back(spare_rows);
       spend(Work::merge, parcels.size());
       laps.add_to(report.seconds.merge);
     }
@@ -146,6 +149,30 @@ struct Clusterer::Impl {
         std::max(n * schema.width() * sizeof(double), nearest::CellList::scratch_bytes(parcels.size()));
     if (sorted.bytes() < n * sizeof(Site)) sorted = RawBuffer(), sorted = RawBuffer(n * sizeof(Site));
     if (spare_rows.bytes() < rows) spare_rows = RawBuffer(), spare_rows = RawBuffer(rows);
+  }
+
+  /// On a simulated rank, before the search: copies the sites of this rank's parcels to the scratch of the search, which frees it
+  /// before the rank waits, so that the search can sort into the container. Simulated ranks share one memory, run one after the
+  /// other, and wait for each other in the middle of a step: what a step needs between waits only is held by one of them. An error
+  /// in the step, which ends a simulation, may leave the sites sorted and the rows not.
+  /// @return the parcels, read from the copy
+  nearest::PointSet copy_sites(const Parcels& parcels) {
+    const std::size_t own = (nearest::CellList::scratch_bytes(parcels.size()) + sizeof(Site) - 1) / sizeof(Site);
+    spare_rows = cluster::SpareBuffers::take((own + parcels.size()) * sizeof(Site));
+    Site* const copy = reinterpret_cast<Site*>(spare_rows.data()) + own;
+    std::copy_n(parcels.sites(), parcels.size(), copy);
+    return nearest::PointSet(parcels, small_volume()).with_sites(copy);
+  }
+  /// On a simulated rank, after the last wait: copies the sites, which the search has sorted in the container, to where pack() reads
+  /// them, and allocates the next payload table; or, in a step without a merge on this rank, where the search has kept its scratch,
+  /// copies the sites of `points` back, for a far search may have sorted them.
+  void copy_sorted(Parcels& parcels, const nearest::PointSet& points, bool busy) {
+    if (!busy) std::copy_n(points.sites(), parcels.size(), parcels.sites());
+    cluster::SpareBuffers::give_back(spare_rows);
+    if (!busy) return;
+    sorted = cluster::SpareBuffers::take(parcels.size() * sizeof(Site));
+    std::copy_n(parcels.sites(), parcels.size(), reinterpret_cast<Site*>(sorted.data()));
+    spare_rows = cluster::SpareBuffers::take(parcels.capacity() * schema.width() * sizeof(double));
   }
 
   /// With the decorator `checked`, before a merge step: checks that the parcels of every rank are on their owners with valid

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "merganser/base/indexed_text.hpp"
+#include "merganser/base/release_memory.hpp"
+#include "merganser/base/simulated.hpp"
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/distinct_numbers.hpp"
@@ -36,6 +38,12 @@ int hash_shift(std::size_t slots) { return 64 - std::countr_zero(slots); }
     throw InputError("parcel id " + std::to_string(points.id(i)) + " is there twice" + kAllowed);
   throw Indexed<InputError>(IndexedText("point ") + Index{i} + ": id " + std::to_string(points.id(i)) +
                             " is that of point " + Index{first} + kAllowed);
+}
+
+/// Returns the memory of a hash table that a simulated rank has released, for the next one of the process.
+std::vector<std::int64_t>& spare_slots() {
+  static std::vector<std::int64_t> slots;
+  return slots;
 }
 
 /// Range of the ids of one rank's points, from which all ranks decide without a sort whether ids are distinct;
@@ -74,6 +82,7 @@ bool has_disjoint_ranges(const links::Ids& ids, std::size_t count, comm::Transpo
 
 // Test that the ids of one rank's points are distinct, made in every search: ids first, first + 1, ... need no work.
 void IdSet::assign(const nearest::PointSet& points) {
+  points_ = &points;
   ids_ = points.ids(nullptr);
   size_ = points.size();
   kind_ = Kind::ascending;
@@ -139,6 +148,8 @@ bool IdSet::assign_bits(const nearest::PointSet& points, const Id& id) {
 template <class Id>
 void IdSet::assign_hashed(const nearest::PointSet& points, const Id& id) {
   kind_ = Kind::hashed;
+  if constexpr (kSimulated)
+    if (slots_.empty()) slots_.swap(spare_slots());
   slots_.assign(std::bit_ceil(2 * size_), kEmpty);
   has_empty_ = false;
   std::int64_t* const slots = slots_.data();
@@ -169,8 +180,9 @@ std::size_t IdSet::find_slot(std::int64_t id) const {
 }
 
 // Look-up in the set of this rank's ids, by the representation that assign() chose: binary search, bit, or hash table.
-bool IdSet::contains(std::int64_t id) const {
+bool IdSet::contains(std::int64_t id) {
   if (size_ == 0) return false;
+  if (kind_ != Kind::ascending && words_.empty() && slots_.empty()) assign(*points_);
   switch (kind_) {
     case Kind::ascending: {
       if (ids_.base == nullptr) return id >= ids_.first && id - ids_.first < static_cast<std::int64_t>(size_);
@@ -195,8 +207,15 @@ bool IdSet::contains(std::int64_t id) const {
   return id == kEmpty ? has_empty_ : slots_[find_slot(id)] == id;
 }
 
+// Release of a set that is not looked into for a while; the ids are in the points.
+void IdSet::release() noexcept {
+  release_memory(words_);
+  if constexpr (kSimulated) slots_.swap(spare_slots());
+  release_memory(slots_);
+}
+
 // Start of a search: the set of other ranks' ids is emptied, its memory kept.
-void ForeignIds::begin(const IdSet& own, int rank) {
+void ForeignIds::begin(IdSet& own, int rank) {
   own_ = &own;
   rank_ = rank;
   if (size_ > 0) std::fill(slots_.begin(), slots_.end(), ReceivedId{0, -1});

@@ -18,8 +18,10 @@ class IdSet {
   /// @throws InputError naming two points with one id
   /// Cost: O(n), expected; memory is kept for the next call.
   void assign(const nearest::PointSet& points);
-  /// Returns true if one of this rank's points has this id. Cost: O(1) expected; O(log n) where ids ascend.
-  [[nodiscard]] bool contains(std::int64_t id) const;
+  /// Returns true if one of this rank's points has this id. Cost: O(1) expected; O(log n) where ids ascend; O(n) after release().
+  [[nodiscard]] bool contains(std::int64_t id);
+  /// Frees the memory of the set, whose ids stay: the next contains() reads the points given to assign() again.
+  void release() noexcept;
 
  private:
   /// Representation of the set of this rank's ids: the ascending array itself, a bit for each id of a range, or a hash table.
@@ -33,6 +35,7 @@ class IdSet {
   [[nodiscard]] std::size_t find_slot(std::int64_t id) const;
 
   Kind kind_ = Kind::ascending;
+  const nearest::PointSet* points_ = nullptr;
   links::Ids ids_;
   std::size_t size_ = 0;
   std::uint64_t first_ = 0;           // Kind::bits: id of the first bit
@@ -47,7 +50,7 @@ class IdSet {
 class ForeignIds {
  public:
   /// Empties the set of received ids for a search among points of rank `rank`, this one, whose ids are `own`.
-  void begin(const IdSet& own, int rank);
+  void begin(IdSet& own, int rank);
   /// Inserts the id of a point that the search received from rank `rank`. @throws InputError naming the id and both ranks, on
   /// this rank alone, if a point of this rank or of a third one has it
   void insert(std::int64_t id, int rank);
@@ -61,7 +64,7 @@ class ForeignIds {
   void grow();
   [[nodiscard]] ReceivedId& find_slot(std::int64_t id);
 
-  const IdSet* own_ = nullptr;
+  IdSet* own_ = nullptr;
   int rank_ = 0;
   std::size_t size_ = 0;
   std::vector<ReceivedId> slots_;

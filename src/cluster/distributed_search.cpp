@@ -12,7 +12,9 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/huge_pages.hpp"
 #include "merganser/base/numbers.hpp"
+#include "merganser/base/release_memory.hpp"
 #include "merganser/base/simulated.hpp"
+#include "src/cluster/spare_buffers.hpp"
 
 namespace merganser::cluster {
 namespace {
@@ -63,8 +65,8 @@ double largest_gap(const nearest::PointSet& points, const Decomposition& decompo
   if (points.size() < 2) return std::numeric_limits<double>::infinity();
   nearest::CellList cells(decomposition.grid().box, block_region(decomposition, rank));
   cells.bin(points, {});
-  const RawBuffer sorted(points.size() * sizeof(Site));
-  const RawBuffer scratch(nearest::CellList::scratch_bytes(points.size()));
+  RawBuffer sorted = SpareBuffers::take(points.size() * sizeof(Site));
+  RawBuffer scratch = SpareBuffers::take(nearest::CellList::scratch_bytes(points.size()));
   cells.sort(points, reinterpret_cast<Site*>(sorted.data()), scratch.data());
   const links::Ids ids = points.ids(cells.order());
   double gap2 = 0;
@@ -74,6 +76,8 @@ double largest_gap(const nearest::PointSet& points, const Decomposition& decompo
     cells.nearest({{s.x, s.y, s.z}, v}, ids, best);
     gap2 = std::max(gap2, best.distance2);
   }
+  SpareBuffers::give_back(sorted);
+  SpareBuffers::give_back(scratch);
   return std::sqrt(gap2);
 }
 
@@ -96,11 +100,12 @@ DistributedSearch::DistributedSearch(comm::Mailbox& mailbox, const Decomposition
 }
 
 // First stage of a merge step's search: local search, then one wave of queries over all arcs.
-bool DistributedSearch::send_queries(const nearest::PointSet& points, Site* sorted, std::byte* scratch,
+bool DistributedSearch::send_queries(const nearest::PointSet& points, Site* sorted, RawBuffer& scratch,
                                      StepNumbers& report) {
   points_ = &points;
   own_ids_.assign(points);
   foreign_ids_.begin(own_ids_, rank_);
+  if constexpr (kSimulated) own_ids_.release();
   nearest::CellList::Cut cut;
   if (options_.search == Search::cells8) {
     const auto c = decomposition_.coordinates(rank_);
@@ -123,6 +128,7 @@ bool DistributedSearch::send_queries(const nearest::PointSet& points, Site* sort
   if (small_ > 0) {
     sort(sorted, scratch);
     search_local();
+    if constexpr (kSimulated) SpareBuffers::give_back(scratch);  // other ranks of the process run next
     spend(Work::search, points.size());
     post_queries();
   }
@@ -153,10 +159,12 @@ bool DistributedSearch::receive_queries() {
 }
 
 /// Sorts this rank's points into the order of cells, once in a merge step, when that order is first needed by the search.
-void DistributedSearch::sort(Site* sorted, std::byte* scratch) {
+void DistributedSearch::sort(Site* sorted, RawBuffer& scratch) {
   if (sorted_) return;
   sorted_ = true;
-  cells_.sort(*points_, sorted, scratch);
+  const std::size_t bytes = nearest::CellList::scratch_bytes(points_->size());
+  if (scratch.bytes() < bytes) scratch = RawBuffer(), scratch = RawBuffer(bytes);
+  cells_.sort(*points_, sorted, scratch.data());
   reserve_on_huge_pages(links_.target, points_->size());
   // The exact search of small points writes every target.
   links_.target.resize(points_->size());
@@ -256,6 +264,7 @@ void DistributedSearch::exchange_replies() {
       const std::uint32_t position = best.vertex == links::kNone ? 0 : cells_.order()[best.vertex];
       mailbox_.post(arc, Reply{best.distance2, best.id, best.vertex, position});
     }
+    if constexpr (kSimulated) own_ids_.release();
     spend(Work::search, queries.size());
   }
   if (!queries_by_arc_.empty()) mailbox_.step(querying_, queried_);
@@ -281,6 +290,7 @@ void DistributedSearch::exchange_replies() {
       o.arc = static_cast<std::uint32_t>(arc);
     }
   }
+  if constexpr (kSimulated) own_ids_.release();
 }
 
 // Input of the far search: points of this rank whose nearest found so far is not within the search cutoff.
@@ -303,7 +313,7 @@ std::vector<FarQuery> DistributedSearch::far_queries() {
 }
 
 // Local step of the far search: the point of this rank nearest to the point of a query flooded by another rank.
-void DistributedSearch::nearest(const Vec3& point, Site* sorted, std::byte* scratch, nearest::Best& best) {
+void DistributedSearch::nearest(const Vec3& point, Site* sorted, RawBuffer& scratch, nearest::Best& best) {
   sort(sorted, scratch);
   cells_.nearest({point}, ids(), best);
 }
@@ -354,6 +364,12 @@ void DistributedSearch::announce(StepNumbers& report) {
     for (const auto& l : links_.out) mailbox_.post(l.arc, cells_.order()[l.vertex]);
   mailbox_.step(queried_, querying_);
   receive_announcements();
+  if constexpr (kSimulated) {
+    own_ids_.release();
+    foreign_ids_ = {};
+    release_memory(open_);
+    for (auto& list : queries_by_arc_) release_memory(list);
+  }
 }
 
 /// Reads from the inbox the links that other ranks announced to this one, and appends them to Links::in; the slot of a link is

@@ -61,9 +61,10 @@ class DistributedSearch {
   /// Bins this rank's points into cells, searches the nearest among them, and sends queries to candidate ranks (one wave).
   /// Called by every rank. Returns false if this rank has no small points and has received no queries: then the step is over
   /// on this rank, except for far links. @param sorted  receives the sites in the order of cells, once that is needed
-  /// @param scratch  memory of CellList::scratch_bytes() bytes
+  /// @param scratch  memory that the search grows to CellList::scratch_bytes(); on simulated ranks it is freed when the search of
+  /// this rank's own points is over, and `points` is then not read for positions any more
   /// @throws InputError before anything is sent for a point that is not in this rank's block, or an id that two have
-  bool send_queries(const nearest::PointSet& points, Site* sorted, std::byte* scratch, StepNumbers& report);
+  bool send_queries(const nearest::PointSet& points, Site* sorted, RawBuffer& scratch, StepNumbers& report);
   /// Searches the nearest points of this rank for neighbours' queries and exchanges the replies (one wave over arcs
   /// with queries). Afterwards every link except far links is stored on the rank of its source.
   void exchange_replies();
@@ -82,7 +83,7 @@ class DistributedSearch {
   [[nodiscard]] std::vector<FarQuery> far_queries();
   /// Replaces `best` by the point of this rank nearest to the point of a flooded query, if that is nearer. Sorts this rank's
   /// points into the order of cells first if send_queries() has not done so.
-  void nearest(const Vec3& point, Site* sorted, std::byte* scratch, nearest::Best& best);
+  void nearest(const Vec3& point, Site* sorted, RawBuffer& scratch, nearest::Best& best);
   /// Checks the id of a point that the search received from another rank. @throws InputError if a point of this rank or of a
   /// third one has it
   void check_foreign_id(std::int64_t id, int rank) { foreign_ids_.insert(id, rank); }
@@ -111,7 +112,7 @@ class DistributedSearch {
     bool is_far_link = false;
   };
   // Steps of send_queries() and of the stages that follow it; documented at their definitions in distributed_search.cpp.
-  void sort(Site* sorted, std::byte* scratch);
+  void sort(Site* sorted, RawBuffer& scratch);
   void search_local();
   void post_queries();
   bool receive_queries();

@@ -43,7 +43,7 @@ void FarSearch::clear() {
 
 // Stage `far` of a merge step: queries that the candidate ranks could not decide are flooded around the hole, answered,
 // and the best replies become far links.
-void FarSearch::find(DistributedSearch& search, Site* sorted, std::byte* scratch) {
+void FarSearch::find(DistributedSearch& search, Site* sorted, RawBuffer& scratch) {
   clear();
   if (!possible_) return;
   component_.gather(search.is_full(), search.open_neighbours(), search.far_queries());
@@ -65,7 +65,7 @@ bool FarSearch::update_best(const Reply& reply) {
 
 /// Local part of the far search: finds the parcel of this rank nearest to the point of each flooded query from a rank
 /// that is no candidate, and stores it as a reply to be flooded.
-void FarSearch::search_replies(DistributedSearch& search, Site* sorted, std::byte* scratch) {
+void FarSearch::search_replies(DistributedSearch& search, Site* sorted, RawBuffer& scratch) {
   const auto& queries = component_.queries();
   const auto& neighbours = mailbox_.graph().out;
   best_.assign(queries.size(), {0, 0, 0, kNone, -1, 0});

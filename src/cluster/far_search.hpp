@@ -45,7 +45,7 @@ class FarSearch {
   /// Finds the far links of this rank's component and marks the links of this rank's parcels that are far. Called by
   /// every rank after DistributedSearch::exchange_replies(); communicates within the component only. `sorted` (sites in the
   /// order of cells) and `scratch` are filled if this rank has not sorted its parcels yet.
-  void find(DistributedSearch& search, Site* sorted, std::byte* scratch);
+  void find(DistributedSearch& search, Site* sorted, RawBuffer& scratch);
 
   /// Removes the far links and routes of the step before. Local.
   void clear();
@@ -97,7 +97,7 @@ class FarSearch {
     std::uint32_t link;
     std::uint32_t slot;
   };
-  void search_replies(DistributedSearch& search, Site* sorted, std::byte* scratch);
+  void search_replies(DistributedSearch& search, Site* sorted, RawBuffer& scratch);
   bool update_best(const Reply& reply);
   void flood_replies();
   void store_links(DistributedSearch& search);

@@ -57,7 +57,7 @@ void StarCore::clear() {
 
 // The stages of a merge step from search to pruning, in their order: see docs/architecture.md, "One step, in the order
 // of the code".
-bool StarCore::find(const nearest::PointSet& points, Site* sorted, std::byte* scratch, StepNumbers& numbers,
+bool StarCore::find(const nearest::PointSet& points, Site* sorted, RawBuffer& scratch, StepNumbers& numbers,
                     Laps& laps) {
   clear();
   bool busy = search_.send_queries(points, sorted, scratch, numbers);

@@ -51,11 +51,11 @@ class StarCore {
 
   /// Finds the stars among the points of all ranks: search, far search, announcement and pruning. Called by every rank;
   /// neighbours only, unless the options are collective. Reads `points` until the next call.
-  /// @param scratch  nearest::CellList::scratch_bytes(points.size()) bytes, free afterwards
+  /// @param scratch  memory that the search grows as it needs, free afterwards; simulated ranks free it before they wait
   /// @param sorted   room for points.size() sites, read until the next call
   /// @return false if this rank had nothing to search: links() and stars() are then empty
   /// @throws InputError for invalid points or equal ids; Clusterer::step documents on which ranks
-  bool find(const nearest::PointSet& points, Site* sorted, std::byte* scratch, StepNumbers& numbers, Laps& laps);
+  bool find(const nearest::PointSet& points, Site* sorted, RawBuffer& scratch, StepNumbers& numbers, Laps& laps);
 
   /// Removes the stars of the last find(): migrate() sends no leaf until the next find().
   void clear();

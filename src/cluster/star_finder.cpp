@@ -82,10 +82,10 @@ struct StarFinder::Impl {
     given.emplace(set);
     given->wrap_on_demand();
     try {
-      return core.find(*given, sites, scratch.data(), numbers, laps);
+      return core.find(*given, sites, scratch, numbers, laps);
     } catch (const nearest::Unwrapped&) {  // nothing has been sent
       given.emplace(wrap(set));
-      return core.find(*given, sites, scratch.data(), numbers, laps);
+      return core.find(*given, sites, scratch, numbers, laps);
     }
   }
 

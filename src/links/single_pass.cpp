@@ -5,6 +5,7 @@
 
 #include "merganser/base/aligned_memory.hpp"
 #include "merganser/base/error.hpp"
+#include "merganser/base/simulated.hpp"
 #include "merganser/links/prune.hpp"
 #include "src/links/cross_links.hpp"
 #include "src/links/scan.hpp"
@@ -38,6 +39,10 @@ class ScratchBuffer {
       memory_ = RawBuffer(n * sizeof(T));
     }
     return reinterpret_cast<T*>(memory_.data());
+  }
+  /// Frees the memory on simulated ranks, of which all of a process may hold a buffer of the pruning at once; else keeps it.
+  void release_simulated() {
+    if constexpr (kSimulated) memory_ = RawBuffer();
   }
 
  private:
@@ -74,6 +79,7 @@ struct SinglePass::Impl {
   std::uint32_t rounds = 0;          // longest chain of cross-rank labels received
 
   void reset(Links& l, const Channels& channels);
+  void release_simulated();
   void scan();
   void send_childless();
   void label_leaves();
@@ -113,6 +119,12 @@ void SinglePass::Impl::reset(Links& l, const Channels& channels) {
   sources = pairs = waiting = 0;
   kept = 0;
   rounds = 0;
+}
+
+/// Frees the memory per vertex of the single-pass pruning on simulated ranks, once all links are decided.
+void SinglePass::Impl::release_simulated() {
+  for (auto* buffer : {&marks, &centres, &flags}) buffer->release_simulated();
+  for (auto* buffer : {&lists, &pair_list, &counters, &depths}) buffer->release_simulated();
 }
 
 /// Lists the sources of local links, and apart from them the lower end of each local dual link; marks vertices with a
@@ -316,7 +328,7 @@ void SinglePass::Impl::resolve_local_duals(const Ids& ids) {
   std::uint32_t* const __restrict to = target;
   const std::uint32_t* const __restrict lower = pair;
   const std::uint8_t* const __restrict is_centre = centre;
-  std::uint32_t* const __restrict isolated = list;
+  std::uint32_t* const __restrict isolated = lists.grow(n + kListSlack);
   std::uint8_t* const __restrict lower_stays = flags.grow(n);
   const std::size_t both = pairs;
   std::size_t count = 0;
@@ -379,6 +391,8 @@ const Stars& SinglePass::prune(Links& links, const Ids& ids, const Channels& cha
   p.label_leaves();
   p.drop_centres();
   p.count_children();
+  p.lists.release_simulated();
+  p.flags.release_simulated();
   if (!alone) {
     p.receive();
     channels.stream.finish();
@@ -386,6 +400,7 @@ const Stars& SinglePass::prune(Links& links, const Ids& ids, const Channels& cha
   p.require_resolved(ids);
   p.resolve_local_duals(ids);
   p.resolve_cross_duals(ids);
+  p.release_simulated();
   p.stars.kept = p.kept;
   p.stars.linked_targets = p.linked_targets;
   if (statistics) {

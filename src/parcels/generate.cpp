@@ -194,6 +194,14 @@ std::vector<std::uint64_t> row_permutation(bool shuffle, std::size_t n, std::uin
 
 // Generates the artificial parcels of one rank's block, after counting them, so that memory is allocated once.
 Parcels generate_random(const RandomParcels& options, const Decomposition& decomposition, int rank) {
+  Parcels parcels;
+  generate_random(options, decomposition, rank, parcels);
+  return parcels;
+}
+
+void generate_random(const RandomParcels& options, const Decomposition& decomposition, int rank, Parcels& parcels) {
+  if (!(parcels.schema() == Schema::epic()))
+    throw UsageError("generate_random: a container of another schema; allowed: Schema::epic()");
   const Grid& grid = decomposition.grid();
   const CellGenerator generator(options, grid);
   const CellRange cells = block_cells(decomposition, rank);
@@ -208,7 +216,7 @@ Parcels generate_random(const RandomParcels& options, const Decomposition& decom
       total += static_cast<std::size_t>(generator.count(global(cells.cell(i))));
   }
 
-  Parcels parcels;
+  parcels.clear();
   parcels.resize(total);
   const std::vector<std::uint64_t> to = row_permutation(options.shuffle, total, options.seed, rank);
   std::size_t n = 0;
@@ -217,7 +225,6 @@ Parcels generate_random(const RandomParcels& options, const Decomposition& decom
     const std::int64_t count = generator.count(global(cell));
     for (std::int64_t k = 0; k < count; ++k, ++n) generator.write_parcel(cell, k, parcels, to.empty() ? n : to[n]);
   }
-  return parcels;
 }
 
 }  // namespace merganser

@@ -56,6 +56,20 @@ TEST(IdSet, holds_each_id_and_no_other) {
   }
 }
 
+TEST(IdSet, holds_the_same_ids_after_its_memory_was_released) {
+  cluster::IdSet set;
+  for (const Numbers& ids : id_patterns()) {
+    const auto points = points_with(ids);
+    set.assign(points);
+    const std::set<std::int64_t> all(ids.begin(), ids.end());
+    for (int time = 0; time < 2; ++time) {
+      set.release();
+      for (const std::int64_t id : ids) EXPECT_TRUE(set.contains(id)) << id;
+      for (const std::int64_t id : {-7, 0, 99}) EXPECT_EQ(set.contains(id), all.count(id) == 1) << id;
+    }
+  }
+}
+
 TEST(IdSet, refuses_an_id_that_two_points_have_and_names_both) {
   for (Numbers ids : id_patterns()) {
     if (ids.size() < 2) continue;

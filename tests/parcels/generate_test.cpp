@@ -49,6 +49,21 @@ TEST(GenerateRandom, has_the_digest_it_always_had) {
             "c050cd6ce85b5800fc6107b95d9fc839");
 }
 
+TEST(GenerateRandom, replaces_the_parcels_of_a_container_and_keeps_its_memory) {
+  const Decomposition whole(make_grid({4, 4, 4}), 1);
+  RandomParcels options;
+  Parcels parcels = generate_random(options, whole, 0);
+  const Site* const memory = parcels.sites();
+  options.seed = 43;
+  options.per_cell = 7;
+  generate_random(options, whole, 0, parcels);
+  EXPECT_EQ(parcels.size(), 64U * 7);
+  EXPECT_EQ(digest(parcels), digest(generate_random(options, whole, 0)));
+  EXPECT_EQ(parcels.sites(), memory);
+  Parcels other(Schema{});
+  EXPECT_THROW(generate_random(options, whole, 0, other), UsageError);
+}
+
 TEST(GenerateRandom, changes_with_the_seed_but_not_with_shuffling) {
   const Decomposition whole(make_grid({4, 4, 4}), 1);
   RandomParcels options;

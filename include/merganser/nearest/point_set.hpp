@@ -71,6 +71,12 @@ class PointSet {
     moved.on_demand_ = false;
     return moved;
   }
+  /// Returns a view of the same parcels whose sites are read from a copy of their table.
+  [[nodiscard]] PointSet with_sites(const Site* copy) const {
+    PointSet other = *this;
+    other.sites_ = copy;
+    return other;
+  }
   /// Prefetches the memory of the position of point i.
   void prefetch(std::size_t i) const {
     if (sites_ != nullptr) {

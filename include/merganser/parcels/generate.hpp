@@ -29,5 +29,8 @@ struct RandomParcels {
 /// @param rank  0 to decomposition.ranks() - 1
 /// @throws UsageError for an option out of range; InputError if the ids do not fit into 63 bits
 [[nodiscard]] Parcels generate_random(const RandomParcels& options, const Decomposition& decomposition, int rank);
+/// Replaces the parcels of a container of EPIC's schema by artificial parcels of one rank's block, as generate_random() makes them;
+/// the memory of the container is kept. Local. @throws UsageError also for a container of another schema
+void generate_random(const RandomParcels& options, const Decomposition& decomposition, int rank, Parcels& parcels);
 
 }  // namespace merganser

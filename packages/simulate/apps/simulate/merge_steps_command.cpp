@@ -47,13 +47,13 @@ void describe(MergeSteps& o, auto&& option) {
   describe(o.blocks, option);
 }
 
-/// Creates this rank's random parcels for one timed merge step; beyond `small_within` along x those that would be small get the
-/// least volume kept.
-Parcels make_parcels(const MergeSteps& o, const Decomposition& blocks, int rank, int cycle) {
+/// Replaces this rank's parcels by random ones for one timed merge step; beyond `small_within` along x those that would be small
+/// get the least volume kept.
+void make_parcels(const MergeSteps& o, const Decomposition& blocks, int rank, int cycle, Parcels& parcels) {
   RandomParcels random = o.parcels;
   random.seed += static_cast<std::uint64_t>(cycle);
   random.shuffle = true;
-  Parcels parcels = generate_random(random, blocks, rank);
+  generate_random(random, blocks, rank, parcels);
   const Grid& grid = blocks.grid();
   const double end = grid.box.lower[0] + o.small_within * grid.box.extent[0];
   const double least = grid.cell_volume() / random.min_volume_ratio;
@@ -61,7 +61,6 @@ Parcels make_parcels(const MergeSteps& o, const Decomposition& blocks, int rank,
     Site& site = parcels.site(i);
     if (site.x >= end) site.volume = std::max(site.volume, least);
   }
-  return parcels;
 }
 
 /// Splits the digest of a rank's parcels into four 32-bit quarters, which can be added over up to 2^31 ranks without overflow.
@@ -157,18 +156,19 @@ double copy_seconds(const Parcels& p) {
 Json measure(comm::Transport& t, const MergeSteps& o, const Decomposition& blocks) {
   std::optional<Clusterer> clusterer;
   Json cycles = Json::array();
+  Parcels parcels;
   for (int cycle = 0; cycle < o.cycles; ++cycle) {
-    Parcels parcels = make_parcels(o, blocks, t.rank(), cycle);
+    make_parcels(o, blocks, t.rank(), cycle, parcels);
     if (!clusterer)
       clusterer.emplace(t, blocks, parcels.schema(), cluster_options(o.method, o.parcels.min_volume_ratio), &parcels);
-    const double copy = parcels.size() > 0 ? copy_seconds(parcels) : 0;
+    const double copy = t.rank() == 0 && parcels.size() > 0 ? copy_seconds(parcels) : 0;
     t.barrier();
     const double begin = now();
     const StepReport report = clusterer->step(parcels);
     StageSeconds seconds = stage_seconds(report.seconds);
     seconds.back() = now() - begin;
     Json one = times_json(t, seconds, o.late_ms / 1000);
-    one["copy_s"] = copy;  // rank 0's
+    one["copy_s"] = copy;
     one["prune_spread"] = spread_json(t, report.seconds.prune);
     one["step_spread"] = spread_json(t, seconds.back());
     one["counts"] = counts_json(t, report, digest(parcels));

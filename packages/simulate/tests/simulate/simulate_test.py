@@ -84,6 +84,24 @@ class Bits(Simulated):
         self.assertLess(part["counts"]["messages"], whole["counts"]["messages"])
 
 
+    def test_ranks_around_holes_give_the_bits_of_real_ones_though_they_may_merge_nothing(self):
+        words = ["merge-steps", "--cells", "24,24,1", "--per-cell", "1", "--small-within", "0.2", "--periodic", "none", "--decomposition"]
+        told = [simulate("--machine", "archer2", "--ranks", "576", "--", *words, "24x24x1"),
+                subprocess.run([os.path.join(build, "bin", "merganser"), *words, "2x1x1", "--comm", "threads", "--ranks", "2"],
+                               env=environment(), capture_output=True, text=True, timeout=LONG, check=False)]
+        self.assertEqual([(got.returncode, got.stderr if got.returncode else "") for got in told], [(0, "")] * 2)
+        self.assertRegex(told[0].stdout, "^digest ")
+        self.assertEqual(told[0].stdout, told[1].stdout)
+
+
+class Memory(Simulated):
+    def test_a_rank_holds_little_more_than_its_parcels_while_others_run(self):
+        few, many = self.record("--machine", "archer2", "--ranks", "64,256", "--cells", "8x8x4", "--prune", "single-pass",
+                                "--work", "none")["runs"]
+        parcels = 8 * 8 * 4 * 20 * 112  # bytes of a rank's container
+        self.assertLess((many["peak_bytes"] - few["peak_bytes"]) / (256 - 64), 1.75 * parcels)
+
+
 class Time(Simulated):
     def test_the_same_simulation_takes_the_same_simulated_time(self):
         words = ["--machine", "hotlum", "--ranks", "16", "--comm", "p2p,neighborhood,rma", "--work", "none", "--noise", "100:1ms"]
