@@ -2,7 +2,6 @@
 #include "src/cluster/crowded_cells.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <string>
 #include <tuple>
@@ -10,6 +9,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/exact_sum.hpp"
 #include "merganser/parcels/limits.hpp"
+#include "src/cluster/crowded_vectors.hpp"
 
 namespace merganser::cluster {
 namespace {
@@ -108,31 +108,50 @@ void CrowdedCells::group_by_cell() {
   std::swap(counted_, spare_);
 }
 
-/// Returns the member of a unit, but for its cell.
-CrowdedCells::Member CrowdedCells::member_of(const Units& units, std::uint32_t i) const {
-  return {0, units.parcels.site(i).volume, units.parcels.id(i), static_cast<std::int32_t>(units.count_of(i)),
-          (units.flags[i] & Units::kPassedOver) != 0};
+/// Returns a unit as a member of its cell.
+CrowdedCells::Candidate CrowdedCells::candidate_of(const Units& units, std::uint32_t i) const {
+  return {units.parcels.site(i).volume, units.parcels.id(i), i, static_cast<std::int16_t>(units.count_of(i)),
+          static_cast<std::uint16_t>((units.flags[i] & Units::kPassedOver) != 0)};
 }
 
-/// Counts a unit in its cell, and no longer in the one where it was.
-void CrowdedCells::tally(const Units& units, std::uint32_t i) {
-  Tallied& t = tallied_[i];
-  counts_[static_cast<std::size_t>(t.cell)] -= t.count;
-  t = {static_cast<std::int32_t>(counts_.size() - 1), 0};
-  if (units.gone[i] != 0) return;
-  t = {static_cast<std::int32_t>(cell_of(units.parcels.site(i))), static_cast<std::int32_t>(units.count_of(i))};
-  counts_[static_cast<std::size_t>(t.cell)] += t.count;
+/// Counts a unit, which is not counted yet, in a cell if it is not gone. Without branches, as whether it is gone is as good as random.
+inline void CrowdedCells::tally(const Units& units, std::uint32_t i, std::int32_t cell) {
+  const bool gone = units.gone[i] != 0;
+  tallied_[i] = gone ? static_cast<std::int32_t>(counts_.size() - 1) : cell;
+  leaves_[i] = gone ? std::uint8_t{0} : static_cast<std::uint8_t>(units.count_of(i));
+  counts_[static_cast<std::size_t>(tallied_[i])] += leaves_[i];
 }
 
-/// Counts the units of a round by cell; of those of the rounds before only the ones that have changed.
+/// Counts all units of a round by cell.
+void CrowdedCells::tally_all(const Units& units) {
+  NumberedCells grid{};
+  for (std::size_t a = 0; a < 3; ++a) {
+    grid.lower[a] = cells_.box.lower[a];
+    grid.spacing[a] = spacing_[a];
+    grid.cells[a] = static_cast<std::int32_t>(cells_.cells[a]);
+  }
+  const std::size_t n = units.size();
+  tallied_.resize(n);
+  leaves_.resize(n);
+  counts_.assign(static_cast<std::size_t>(cells_.cells[0] * cells_.cells[1] * cells_.cells[2]) + 1, 0);
+  number_cells(grid, units.parcels.sites(), n, tallied_.data());
+  for (std::uint32_t i = 0; i < n; ++i) tally(units, i, tallied_[i]);
+}
+
+/// Counts the units of a round by cell; of those of the rounds before only the ones that have changed, if these are few.
 void CrowdedCells::tally_changes(const Units& units) {
-  const auto known = static_cast<std::uint32_t>(tallied_.size());
-  const auto cells = static_cast<std::size_t>(cells_.cells[0] * cells_.cells[1] * cells_.cells[2]);
-  if (known == 0) counts_.assign(cells + 1, 0);
-  tallied_.resize(units.size(), {static_cast<std::int32_t>(cells), 0});
+  constexpr std::size_t kMany = 8;  // units have changed if they are more than 1 of so many
+  const std::size_t known = tallied_.size();
+  if (units.size() - known + units.changed.size() > units.size() / kMany) return tally_all(units);
+  tallied_.resize(units.size(), 0);
+  leaves_.resize(units.size(), 0);
+  const auto again = [&](std::uint32_t i) {
+    counts_[static_cast<std::size_t>(tallied_[i])] -= leaves_[i];
+    tally(units, i, static_cast<std::int32_t>(cell_of(units.parcels.site(i))));
+  };
   for (const std::uint32_t i : units.changed)
-    if (i < known) tally(units, i);
-  for (std::uint32_t i = known; i < units.size(); ++i) tally(units, i);
+    if (i < known) again(i);
+  for (auto i = static_cast<std::uint32_t>(known); i < units.size(); ++i) again(i);
 }
 
 /// Returns whether counts of all cells are kept over the rounds of a step: all units of a cell are on this rank, and an array of the
@@ -145,64 +164,62 @@ bool CrowdedCells::can_tally(const Units& units) const {
          cells < std::numeric_limits<std::int32_t>::max();
 }
 
-/// Computes for each of a few members how many are before it by (volume, id). Without branches: which of two is the less is as good as
-/// random.
-void CrowdedCells::rank_members(std::span<const Counted> members, std::array<std::uint32_t, kMaxRanked>& place) {
-  __extension__ using Key = unsigned __int128;
-  constexpr std::uint64_t kSign = std::uint64_t{1} << 63;  // of an id, so that keys ascend with signed ids
-  std::array<Key, kMaxRanked> key;
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    const Member& m = members[i].member;
-    // The bits of volumes, which are positive, ascend with them.
-    const Key own = Key{std::bit_cast<std::uint64_t>(m.volume)} << 64 | (static_cast<std::uint64_t>(m.id) ^ kSign);
-    key[i] = own;
-    std::uint32_t before = 0;
-    for (std::size_t j = 0; j < i; ++j) {
-      const auto is_less = static_cast<std::uint32_t>(key[j] < own);
-      before += is_less;
-      place[j] += 1 - is_less;
-    }
-    place[i] = before;
+/// Lists the members of cells with more than `above` parcels in candidates_, and others if most cells have more: whether one has is
+/// then as good as random. The place of a cell has room for as many members as it has parcels, which are no fewer.
+/// @return parcels of a cell above which its members are listed
+std::int64_t CrowdedCells::list_crowded(const Units& units, std::int64_t above) {
+  const auto crowded = static_cast<std::size_t>(
+      std::count_if(counts_.begin(), counts_.end(), [&](std::int64_t count) { return count > above; }));
+  const std::int64_t least = crowded > counts_.size() / 2 ? 0 : above;
+  ends_.resize(counts_.size());
+  std::size_t room = 0;
+  for (std::size_t cell = 0; cell < counts_.size(); ++cell) {
+    ends_[cell] = static_cast<std::uint32_t>(room);
+    room += counts_[cell] > least ? static_cast<std::size_t>(counts_[cell]) : 0;
   }
+  if (candidates_.size() < room) candidates_.resize(room);
+  if (crowded == 0) return least;
+  Candidate* const to = candidates_.data();
+  for (std::uint32_t i = 0; i < units.size(); ++i) {
+    const auto cell = static_cast<std::size_t>(tallied_[i]);
+    if (counts_[cell] > least) to[ends_[cell]++] = candidate_of(units, i);
+  }
+  return least;
 }
 
-/// Chooses the lookers of one cell, of which those of other ranks are posted. @param members  all of the cell; their order changes
-void CrowdedCells::choose_of_cell(std::span<Counted> members, std::int64_t above, std::int64_t target,
-                                  std::vector<std::uint8_t>& looks) {
+/// Chooses the lookers of one cell. @param members  all of the cell; their order changes @param mark  gets indices of members, and 1
+/// for those that look, else 0
+template <class Mark>
+void CrowdedCells::choose_of_cell(std::span<Candidate> members, std::int64_t above, std::int64_t target,
+                                  const Mark& mark) {
   std::int64_t count = 0;
   bool alike = true;  // each counts one, and may look
-  for (const Counted& c : members) {
-    count += c.member.count;
-    alike = alike && c.member.count == 1 && c.member.passed_over == 0;
+  for (const Candidate& c : members) {
+    count += c.count;
+    alike = alike && c.count == 1 && c.passed_over == 0;
   }
   if (count <= above) return;
-  const auto look = [&](const Counted& c) {
-    if (c.arc == links::kNone)
-      looks[c.index] = 1;
-    else
-      mailbox_.post(c.arc, c.index);
-  };
   std::int64_t left = count - target;
   if (alike && members.size() <= kMaxRanked) {
-    std::array<std::uint32_t, kMaxRanked> place;
-    rank_members(members, place);
-    for (std::size_t i = 0; i < members.size(); ++i)
-      if (place[i] < left) look(members[i]);
+    RankedMembers ranked;
+    for (std::size_t i = 0; i < members.size(); ++i) ranked.volume[i] = members[i].volume, ranked.id[i] = members[i].id;
+    mark_least(ranked, members.size(), left);
+    for (std::size_t i = 0; i < members.size(); ++i) mark(members[i].index, ranked.least[i]);
     return;
   }
-  const auto less = [](const Counted& a, const Counted& b) {
-    return std::tie(a.member.volume, a.member.id) < std::tie(b.member.volume, b.member.id);
+  const auto less = [](const Candidate& a, const Candidate& b) {
+    return std::tie(a.volume, a.id) < std::tie(b.volume, b.id);
   };
   // Where members are alike, the least of them look, in any order.
   if (alike && left < count)
     std::nth_element(members.begin(), members.begin() + left, members.end(), less);
   else
     std::sort(members.begin(), members.end(), less);
-  for (const Counted& c : members) {
+  for (const Candidate& c : members) {
     if (left == 0) return;
-    if (c.member.passed_over != 0 || c.member.count > left) continue;
-    left -= c.member.count;
-    look(c);
+    if (c.passed_over != 0 || c.count > left) continue;
+    left -= c.count;
+    mark(c.index, 1);
   }
 }
 
@@ -210,24 +227,38 @@ void CrowdedCells::choose(const Units& units, std::int64_t above, std::int64_t t
                           std::vector<std::uint8_t>& looks) {
   if (can_tally(units)) {
     tally_changes(units);
-    const auto is_crowded = [&](std::int64_t count) { return count > above; };
-    if (std::none_of(counts_.begin(), counts_.end(), is_crowded)) return;
-    list_by_slot(static_cast<std::uint32_t>(units.size()), counts_.size(),
-                 [&](std::uint32_t i) { return static_cast<std::size_t>(tallied_[i].cell); });
+    const std::int64_t least = list_crowded(units, above);
+    std::size_t begin = 0;
     for (std::size_t cell = 0; cell < counts_.size(); ++cell) {
-      if (!is_crowded(counts_[cell])) continue;
-      counted_.clear();
-      for (std::uint32_t at = starts_[cell]; at < starts_[cell + 1]; ++at)
-        counted_.push_back({member_of(units, listed_[at]), links::kNone, listed_[at]});
-      choose_of_cell(counted_, above, target, looks);
+      if (counts_[cell] <= least) continue;
+      if (counts_[cell] > above)
+        choose_of_cell(std::span(candidates_).subspan(begin, ends_[cell] - begin), above, target,
+                       [to = looks.data()](std::uint32_t i, std::uint8_t yes) { to[i] = yes; });
+      begin += static_cast<std::size_t>(counts_[cell]);
     }
     return;
   }
-  gather(units.parcels, [&](std::uint32_t i) { return units.gone[i] != 0 ? Member{kNone} : member_of(units, i); });
+  gather(units.parcels, [&](std::uint32_t i) {
+    if (units.gone[i] != 0) return Member{kNone};
+    const Candidate c = candidate_of(units, i);
+    return Member{0, c.volume, c.id, c.count, c.passed_over};
+  });
   for (std::size_t begin = 0; begin < counted_.size();) {
+    candidates_.clear();
     std::size_t end = begin;
-    while (end < counted_.size() && counted_[end].member.cell == counted_[begin].member.cell) ++end;
-    choose_of_cell(std::span(counted_).subspan(begin, end - begin), above, target, looks);
+    for (; end < counted_.size() && counted_[end].member.cell == counted_[begin].member.cell; ++end) {
+      const Member& m = counted_[end].member;
+      candidates_.push_back({m.volume, m.id, static_cast<std::uint32_t>(end), static_cast<std::int16_t>(m.count),
+                             static_cast<std::uint16_t>(m.passed_over)});
+    }
+    choose_of_cell(candidates_, above, target, [&](std::uint32_t at, std::uint8_t yes) {
+      const Counted& c = counted_[at];
+      if (yes == 0) return;
+      if (c.arc == links::kNone)
+        looks[c.index] = 1;
+      else
+        mailbox_.post(c.arc, c.index);
+    });
     begin = end;
   }
   if (!shared_) return;

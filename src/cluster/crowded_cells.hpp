@@ -2,7 +2,6 @@
 /// Cells in which a merge policy counts parcels: lookers of crowded cells, and levels of levelling thinning. A cell that several
 /// ranks share is counted by the rank that owns its lower corner.
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -74,19 +73,22 @@ class CrowdedCells {
   [[nodiscard]] std::size_t arc_of(std::int64_t cell) const;
   template <class Order>
   void split_cell(std::size_t begin, std::size_t end, std::int64_t least, std::int64_t first_id, const Order& order);
-  /// Unit in its cell, as counted in the rounds of a step.
-  struct Tallied {
-    std::int32_t cell;   // the number of cells: it is gone
-    std::int32_t count;  // parcels that it leaves in the cell
+  /// Member of a cell whose lookers are chosen.
+  struct Candidate {
+    double volume;
+    std::int64_t id;
+    std::uint32_t index;  // of whom it stands for
+    std::int16_t count;
+    std::uint16_t passed_over;
   };
-  [[nodiscard]] Member member_of(const Units& units, std::uint32_t i) const;
-  void tally(const Units& units, std::uint32_t i);
+  [[nodiscard]] Candidate candidate_of(const Units& units, std::uint32_t i) const;
+  void tally(const Units& units, std::uint32_t i, std::int32_t cell);
+  void tally_all(const Units& units);
   void tally_changes(const Units& units);
   [[nodiscard]] bool can_tally(const Units& units) const;
-  void choose_of_cell(std::span<Counted> members, std::int64_t above, std::int64_t target,
-                      std::vector<std::uint8_t>& looks);
-  static constexpr std::size_t kMaxRanked = 48;  // more members of a cell are partitioned or sorted
-  static void rank_members(std::span<const Counted> members, std::array<std::uint32_t, kMaxRanked>& place);
+  [[nodiscard]] std::int64_t list_crowded(const Units& units, std::int64_t above);
+  template <class Mark>
+  static void choose_of_cell(std::span<Candidate> members, std::int64_t above, std::int64_t target, const Mark& mark);
   void group_by_cell();
   template <class Slot>
   void list_by_slot(std::uint32_t n, std::size_t slots, const Slot& slot);
@@ -99,8 +101,11 @@ class CrowdedCells {
   Grid cells_;
   Vec3 spacing_;                       // edges of a cell
   bool shared_;                        // cells may be shared by ranks
-  std::vector<Tallied> tallied_;       // by unit; empty: none yet in this step
+  std::vector<std::int32_t> tallied_;  // by unit: the cell in which it was counted; empty: none yet in this step
+  std::vector<std::uint8_t> leaves_;   // by unit: parcels that it was counted as
   std::vector<std::int64_t> counts_;   // by cell: parcels of the units in tallied_; at last 0, for those gone
+  std::vector<Candidate> candidates_;  // members of crowded cells, at the places of their cells
+  std::vector<std::uint32_t> ends_;    // by cell: behind its last in candidates_
   std::vector<Counted> counted_;       // members of the cells that this rank counts, those of a cell together
   std::vector<Counted> spare_;         // memory of group_by_cell()
   std::vector<std::uint32_t> starts_;  // results of list_by_slot(): the first of each slot in listed_

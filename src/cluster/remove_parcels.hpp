@@ -1,5 +1,5 @@
 #pragma once
-/// Removal of parcels from a rank's container after they were sent to another rank.
+/// Removal of parcels from a rank's container after they have merged or were sent to another rank.
 #include <cstdint>
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace merganser::cluster {
 
-/// Removes from this rank's container the parcels that were sent to another rank, keeping the order of the others. Local.
+/// Removes parcels from this rank's container, keeping the order of the others. Local.
 /// @param gone  1 for each parcel to remove
 void remove_parcels(Parcels& parcels, const std::vector<std::uint8_t>& gone);
 

@@ -25,7 +25,7 @@ nearest::CellList UnitCells::empty_cells() const {
 
 std::size_t UnitCells::capacity() const {
   std::size_t n = 0;
-  for (const auto& list : lists_) n += list->units.capacity();
+  for (const auto& list : lists_) n += list->ids.capacity();
   return n;
 }
 
@@ -41,6 +41,7 @@ UnitCells::List* UnitCells::list_of(const double* values, bool add) {
   if (used_ == lists_.size()) lists_.push_back(std::make_unique<List>(empty_cells()));
   List& list = *lists_[used_++];
   list.values.assign(values, values + equal);
+  list.whole = false;
   list.places.clear();
   list.ids.clear();
   list.units.clear();
@@ -70,6 +71,13 @@ bool UnitCells::build(const Units& units, const std::vector<std::uint8_t>& looks
 
 /// Stores all units that are not gone in the list. @param here  their number
 void UnitCells::List::fill(const Units& of, const std::vector<std::uint8_t>& looking, std::size_t here) {
+  if (here == of.size()) {
+    whole = true;
+    looks = looking;
+    ids.resize(here);
+    for (std::size_t v = 0; v < here; ++v) ids[v] = of.parcels.id(v);
+    return;
+  }
   // One more, for those gone at the end: whether a unit is gone is as good as random, so no branch tells.
   places.resize(3 * here + 3);
   ids.resize(here + 1);
@@ -124,7 +132,7 @@ bool UnitCells::build_lists(const Units& units, const std::vector<std::uint8_t>&
 /// Gives back the memory of a list that has far fewer units than it had.
 void UnitCells::trim(List& list) const {
   constexpr std::size_t kFew = 1024;
-  if (list.units.capacity() <= 4 * list.units.size() + kFew) return;
+  if (list.ids.capacity() <= 4 * list.ids.size() + kFew) return;
   list.places.shrink_to_fit();
   list.more = std::vector<double>();
   list.ids.shrink_to_fit();
@@ -138,14 +146,17 @@ void UnitCells::trim(List& list) const {
 }
 
 nearest::PointSet UnitCells::points(const List& list) const {
-  return {PointView::rows(list.places.data(), list.units.size()), list.looks.data(), list.ids.data(), 0,
-          decomposition_.grid().box.lower[2]};
+  static_assert(sizeof(Site) == 4 * sizeof(double));
+  const Site* const sites = units_->parcels.sites();
+  const PointView places = list.whole ? PointView{&sites->x, &sites->y, &sites->z, 4, list.ids.size()}
+                                      : PointView::rows(list.places.data(), list.ids.size());
+  return {places, list.looks.data(), list.ids.data(), 0, decomposition_.grid().box.lower[2]};
 }
 
 /// Sorts the points of a list into its cells, once.
 void UnitCells::sort(List& list) {
   if (list.ready) return;
-  const std::size_t n = list.units.size();
+  const std::size_t n = list.ids.size();
   const nearest::PointSet set = points(list);
   // With more columns in the metric the positions of partners are farther than those of as many nearest.
   const std::size_t count = fan_ + (filter_->packed.phase.empty() ? 0 : 2);
@@ -161,13 +172,12 @@ void UnitCells::sort(List& list) {
   list.more.resize(axes * n);
   const double* const rows = units_->parcels.rows();
   const std::size_t width = units_->parcels.schema().width();
-  const std::uint32_t* const units = list.units.data();
   for (std::size_t a = 0; a < axes; ++a) {
     const std::size_t column = filter_->columns.phase[a];
     const double factor = filter_->columns.factors[a];
     double* const to = list.more.data() + a;
     for (std::size_t v = 0; v < n; ++v)
-      to[v * axes] = filter_->columns.value(rows + units[order[v]] * width, column) * factor;
+      to[v * axes] = filter_->columns.value(rows + list.unit(order[v]) * width, column) * factor;
   }
   list.ready = true;
 }
@@ -203,7 +213,7 @@ std::vector<std::uint32_t> UnitCells::find_partners(std::size_t fan, std::vector
 /// Appends the lookers of a list and the partner of each.
 void UnitCells::find_nearest(List& list, std::vector<std::uint32_t>& lookers, std::vector<Partner>& found) {
   const Box& box = decomposition_.grid().box;
-  list.targets.resize(list.units.size());
+  list.targets.resize(list.ids.size());
   (void)list.cells.search_exact(list.targets, points(list).ids(list.cells.order()));  // queries follow in PolicySearch
   const std::uint32_t* const order = list.cells.order();
   const Site* const sites = list.cells.sites();
@@ -215,12 +225,12 @@ void UnitCells::find_nearest(List& list, std::vector<std::uint32_t>& lookers, st
   const auto half_cells = 2 * static_cast<std::size_t>(list.cells.cell_count());
   for (std::size_t c = 0; c < half_cells; c += 2)
     for (std::uint32_t v = list.cells.start(c); v < list.cells.start(c + 1); ++v, ++at) {
-      lookers[at] = list.units[order[v]];
+      lookers[at] = list.unit(order[v]);
       list.lookers[at - list.first] = v;
       const std::uint32_t t = list.targets[v];
       if (t == links::kNone) continue;
       const double d2 = box.distance2({sites[v].x, sites[v].y, sites[v].z}, {sites[t].x, sites[t].y, sites[t].z});
-      if (d2 <= filter_->within2) found[at] = {d2, list.ids[order[t]], list.units[order[t]]};
+      if (d2 <= filter_->within2) found[at] = {d2, list.ids[order[t]], list.unit(order[t])};
     }
 }
 
@@ -241,14 +251,14 @@ void UnitCells::find_several(List& list, std::size_t fan, std::vector<std::uint3
   list.lookers.reserve(more);
   nearest::SeveralNearest search(list.cells, points(list).ids(order), fan, more_axes(list));
   const auto take = [&](std::uint32_t v, std::span<const nearest::Near> nearest) {
-    lookers.push_back(list.units[order[v]]);
+    lookers.push_back(list.unit(order[v]));
     list.lookers.push_back(v);
     list.store(nearest, &found[at]);
     at += fan;
   };
   for (const std::uint32_t v : search.find_all(filter_->within2, take)) {
     given_up.push_back(static_cast<std::uint32_t>(lookers.size()));
-    lookers.push_back(list.units[order[v]]);
+    lookers.push_back(list.unit(order[v]));
     list.lookers.push_back(v);
   }
 }
@@ -257,7 +267,7 @@ void UnitCells::find_several(List& list, std::size_t fan, std::vector<std::uint3
 void UnitCells::List::store(std::span<const nearest::Near> nearest, Partner* to) const {
   for (const nearest::Near& near : nearest) {
     const std::uint32_t point = cells.order()[near.vertex];
-    *to++ = {near.distance2, ids[point], units[point]};
+    *to++ = {near.distance2, ids[point], unit(point)};
   }
 }
 
@@ -266,7 +276,7 @@ std::vector<std::uint32_t> UnitCells::find_rest(std::span<const std::uint32_t> p
   std::uint32_t at = 0;
   for (std::size_t i = 0; i < used_; ++i) {
     const List& list = *lists_[i];
-    if (slot_of_.size() < list.units.size()) slot_of_.resize(list.units.size());
+    if (slot_of_.size() < list.ids.size()) slot_of_.resize(list.ids.size());
     some_.clear();
     for (; at < places.size() && places[at] < list.first + list.lookers.size(); ++at) {
       const std::uint32_t v = list.lookers[places[at] - list.first];
@@ -315,7 +325,7 @@ bool UnitCells::find(const LookingUnit& looking, std::span<Partner> best) {
       continue;
     }
     const std::uint32_t point = list->cells.order()[b.vertex];
-    best[i] = {b.distance2, list->ids[point], list->units[point]};
+    best[i] = {b.distance2, list->ids[point], list->unit(point)};
   }
   return true;
 }

@@ -73,6 +73,7 @@ class UnitCells {
   /// Units with the same values of the columns in which partners are equal.
   struct List {
     explicit List(nearest::CellList&& list) : cells(std::move(list)) {}
+    bool whole = false;                  // points are the units of the rank, all of which are here: no places and units
     std::vector<double> values;          // of those columns
     std::vector<double> places;          // x, y, z by point
     std::vector<std::int64_t> ids;       // by point
@@ -87,6 +88,7 @@ class UnitCells {
     bool ready = false;  // the points are sorted into the cells
     void fill(const Units& of, const std::vector<std::uint8_t>& looking, std::size_t here);
     void store(std::span<const nearest::Near> nearest, Partner* to) const;
+    [[nodiscard]] std::uint32_t unit(std::uint32_t point) const { return whole ? point : units[point]; }
   };
   [[nodiscard]] bool build_lists(const Units& units, const std::vector<std::uint8_t>& looks);
   [[nodiscard]] List* list_of(const double* values, bool add);

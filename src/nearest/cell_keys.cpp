@@ -56,9 +56,9 @@ struct ParcelLoader {
   }
 };
 
-/// Loader of the points of a caller's arrays for the keys of the cell list, in rows of three numbers or in columns: position, and
-/// kind by the mask.
-template <bool kRows>
+/// Loader of the points of a caller's arrays for the keys of the cell list, in rows of three or four numbers, of which the last does not
+/// count, or in columns: position, and kind by the mask.
+template <int kRow>
 struct PointLoader {
   const double* x0;
   const double* y0;
@@ -68,8 +68,11 @@ struct PointLoader {
   /// Loads a vector of points from index `at` on, and their kinds.
   HWY_INLINE void load(std::size_t at, VD& x, VD& y, VD& z, hn::Vec<I>& kind, hn::Mask<D>&) const {
     const D d;
-    if constexpr (kRows) {
+    if constexpr (kRow == 3) {
       hn::LoadInterleaved3(d, x0 + 3 * at, x, y, z);
+    } else if constexpr (kRow == 4) {
+      VD last;
+      hn::LoadInterleaved4(d, x0 + 4 * at, x, y, z, last);
     } else {
       x = hn::LoadU(d, x0 + at);
       y = hn::LoadU(d, y0 + at);
@@ -116,10 +119,15 @@ bool CellKeys(const CellArithmetic& c, const PointSet& points, std::size_t first
   if (points.sites() != nullptr) {
     done = WholeVectors(c, ParcelLoader{points.sites() + first, points.small_volume()}, count, key, &fit);
   } else if (p.z != nullptr && p.stride == 3 && p.y == p.x + 1 && p.z == p.x + 2) {
-    const PointLoader<true> rows{p.x + 3 * first, nullptr, nullptr, points.small() + first};
+    const PointLoader<3> rows{p.x + 3 * first, nullptr, nullptr, points.small() + first};
     done = WholeVectors(c, rows, count, key, &fit);
+  } else if (p.z != nullptr && p.stride == 4 && p.y == p.x + 1 && p.z == p.x + 2) {
+    // Nothing may be behind the z of the last point: it is left to the table.
+    const std::size_t last = count > 0 && first + count == points.size() ? 1 : 0;
+    const PointLoader<4> rows{p.x + 4 * first, nullptr, nullptr, points.small() + first};
+    done = WholeVectors(c, rows, count - last, key, &fit);
   } else if (p.z != nullptr && p.stride == 1) {
-    const PointLoader<false> columns{p.x + first, p.y + first, p.z + first, points.small() + first};
+    const PointLoader<1> columns{p.x + first, p.y + first, p.z + first, points.small() + first};
     done = WholeVectors(c, columns, count, key, &fit);
   }
   if (!fit) return false;

@@ -86,11 +86,17 @@ struct AllUnits {
       for (std::int64_t& m : units.members) m = 1 + static_cast<std::int64_t>(random() % 2);
     }
   }
-  /// Changes some units as a round does. @param states  whether some get other flags and numbers of members
-  void change(bool states) {
+  /// Changes some units as a round does: half of them or, if few, a sixteenth. @param states  whether some get other flags and numbers
+  /// of members @param moves  whether they get other places
+  void change(bool states, bool few, const Grid* moves) {
     for (std::size_t i = 0; i < units.size(); ++i) {
-      const std::uint64_t what = random() % 8;
+      const std::uint64_t what = random() % (few ? 64 : 8);
       if (units.gone[i] != 0 || what > 3) continue;
+      if (moves != nullptr) {
+        Site& s = units.parcels.site(i);
+        s.x = draw_coordinate(random, moves->box, 0, 14);
+        s.z = draw_coordinate(random, moves->box, 2, 14);
+      }
       if (what == 0)
         units.gone[i] = 1;
       else if (states && what == 1)
@@ -161,7 +167,7 @@ TEST_P(CrowdedCellsTest, lookers_are_those_of_a_serial_count_whatever_ranks_shar
           for (const std::size_t i : mine) all.units.append_to(message, i);
           units.append_from(message);
           counted.begin();
-          for (int round = 0; round < 3; ++round) {
+          for (int round = 0; round < 5; ++round) {
             std::vector<std::uint8_t> looks(units.size(), 0);
             counted.choose(units, 5, 2, looks);
             const std::vector<std::uint8_t> want = lookers_by_hand(all.units, cells, 5, 2);
@@ -170,7 +176,20 @@ TEST_P(CrowdedCellsTest, lookers_are_those_of_a_serial_count_whatever_ranks_shar
                                                  << mine[k] << ", id " << units.parcels.id(k);
             units.changed.clear();
             all.units.changed.clear();
-            all.change(two);
+            all.change(two, round > 1, t.size() == 1 ? &grid : nullptr);
+            if (t.size() == 1 && round > 2) {  // as units of other ranks come
+              for (const std::size_t i : {0, 7, 11}) {
+                message.clear();
+                all.units.append_to(message, i);
+                all.units.append_from(message);
+                const std::size_t last = all.units.size() - 1;
+                all.units.parcels.row(last)[0] = std::bit_cast<double>(static_cast<std::int64_t>(1000000 + last));
+                message.clear();
+                all.units.append_to(message, last);
+                units.append_from(message);
+                mine.push_back(last);
+              }
+            }
             for (std::size_t k = 0; k < mine.size(); ++k) {
               const std::size_t i = mine[k];
               units.gone[k] = all.units.gone[i];

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <random>
 #include <vector>
 
 #include "merganser/links/links.hpp"
@@ -28,6 +29,38 @@ void on_every_target(Action&& action) {
   }
   hwy::SetSupportedTargetsForTest(0);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+TEST(ExactSearch, keys_of_points_in_rows_of_four_numbers_are_those_of_rows_of_three) {
+  const nearest::CellArithmetic cells{{0, -1, 2}, {3, 4, 5}, {5, 8, 11}, {0, -1, 2}, {1.7, 1, 4.2}};
+  on_every_target([&](std::int64_t) {
+    std::mt19937 random(4);
+    std::uniform_real_distribution<double> uniform(0, 1);
+    for (const std::size_t n : {1U, 2U, 8U, 9U, 16U, 17U, 100U}) {
+      std::vector<double> three, four;
+      std::vector<std::uint8_t> small(n);
+      for (std::size_t i = 0; i < n; ++i) {
+        const double place[] = {1.7 * uniform(random), 2 * uniform(random) - 1, 2 + 2.2 * uniform(random)};
+        three.insert(three.end(), place, place + 3);
+        four.insert(four.end(), place, place + 3);
+        if (i + 1 < n) four.push_back(1e300);  // nothing is behind the last point
+        small[i] = random() % 2;
+      }
+      const nearest::PointSet of_three(PointView::rows(three.data(), n), small.data(), nullptr, 0, 2);
+      const nearest::PointSet of_four({four.data(), four.data() + 1, four.data() + 2, 4, n}, small.data(), nullptr, 0,
+                                      2);
+      for (const std::size_t first : {std::size_t{0}, n / 2})
+        for (const std::size_t count : {n - first, (n - first) / 2}) {
+          std::vector<std::uint32_t> want(count), got(count);
+          ASSERT_TRUE(nearest::cell_keys(cells, of_three, first, count, want.data()));
+          ASSERT_TRUE(nearest::cell_keys(cells, of_four, first, count, got.data()));
+          EXPECT_EQ(got, want) << first << " " << count;
+        }
+      four[0] = 1.8;
+      std::vector<std::uint32_t> keys(n);
+      EXPECT_FALSE(nearest::cell_keys(cells, of_four, 0, n, keys.data()));
+    }
+  });
 }
 
 TEST(ExactSearch, finds_the_partner_of_the_quadratic_search_in_any_cloud) {
