@@ -111,19 +111,22 @@ void check_paths(const OptionTable& table) {
 
 namespace {
 std::streambuf* results = nullptr;  // buffer of standard output while it is reserved
+int holders = 0;                    // objects that reserve it: several where simulated ranks share a process
 bool failed = false;                // a result could not be written there
 }  // namespace
 
 ReservedOutput::ReservedOutput(const OptionTable& table) {
   if (can_print_report(table)) return;
+  holds_ = true;
+  if (holders++ > 0) return;
   std::cout.flush();
-  results = before_ = std::cout.rdbuf(std::cerr.rdbuf());
+  results = std::cout.rdbuf(std::cerr.rdbuf());
 }
 
 ReservedOutput::~ReservedOutput() {
-  if (before_ == nullptr) return;
+  if (!holds_ || --holders > 0) return;
   std::cout.flush();
-  std::cout.rdbuf(before_);  // clears the state of std::cout
+  std::cout.rdbuf(results);  // clears the state of std::cout
   if (failed) std::cout.setstate(std::ios::badbit);
   results = nullptr;
 }

@@ -1,6 +1,5 @@
 #pragma once
 /// Checks of the files that a command line names, made before any work.
-#include <streambuf>
 #include <string>
 
 #include "merganser/base/options.hpp"
@@ -27,7 +26,7 @@ class ReservedOutput : Pinned {
   ~ReservedOutput();
 
  private:
-  std::streambuf* before_ = nullptr;  // buffer of std::cout, if standard output is reserved
+  bool holds_ = false;  // standard output is reserved by this object
 };
 
 /// Writes a text to standard output, also where it is reserved for results. A failure is one of std::cout, which the program

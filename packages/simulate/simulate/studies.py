@@ -137,8 +137,12 @@ def announce_cases(o):
     for exchange in ("none", "network", "all-gather"):
         for ranks in o.ranks:
             every = max(1, ranks // ANNOUNCED_A_STEP)
-            arguments = ["announce", "bench", "--size", str(o.size), "--work-ms", str(WORK_MS), "--edge", str(o.edge), "--steps",
-                         str(o.cycles), "--every", str(every), "--exchange", exchange, "--comm", o.comm[0], "--force"]
+            arguments = ["announce", "bench", "--work-ms", str(WORK_MS), "--edge", str(o.edge), "--steps",
+                         str(o.cycles), "--exchange", exchange, "--comm", o.comm[0], "--force"]
+            if exchange != "none":
+                arguments += ["--size", str(o.size)]
+            if exchange == "network":
+                arguments += ["--every", str(every)]
             cannot = ""
             if exchange == "all-gather" and gathered_bytes(ranks, o.size) > MOST_GATHERED:
                 cannot = (f"its ranks would hold {gathered_bytes(ranks, o.size) / 2**30:.0f} GiB together; allowed: "
