@@ -114,7 +114,10 @@ struct Clusterer::Impl {
                      .small_volume = points.small_volume(),
                      .lineage = options.lineage},
                     report);
-      if constexpr (kSimulated) cluster::SpareBuffers::give_back(sorted), cluster::SpareBuffers::give_back(spare_rows);
+      if constexpr (kSimulated) {
+        cluster::SpareBuffers::give_back(sorted);
+        cluster::SpareBuffers::give_back(spare_rows);
+      }
       spend(Work::merge, parcels.size());
       laps.add_to(report.seconds.merge);
     }

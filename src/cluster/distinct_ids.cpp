@@ -210,7 +210,10 @@ bool IdSet::contains(std::int64_t id) {
 // Release of a set that is not looked into for a while; the ids are in the points.
 void IdSet::release() noexcept {
   release_memory(words_);
-  if constexpr (kSimulated) slots_.swap(spare_slots());
+  if constexpr (kSimulated) {
+    if (slots_.empty()) return;  // released before
+    slots_.swap(spare_slots());
+  }
   release_memory(slots_);
 }
 

@@ -163,7 +163,10 @@ void DistributedSearch::sort(Site* sorted, RawBuffer& scratch) {
   if (sorted_) return;
   sorted_ = true;
   const std::size_t bytes = nearest::CellList::scratch_bytes(points_->size());
-  if (scratch.bytes() < bytes) scratch = RawBuffer(), scratch = RawBuffer(bytes);
+  if (scratch.bytes() < bytes) {
+    SpareBuffers::give_back(scratch);
+    scratch = SpareBuffers::take(bytes);
+  }
   cells_.sort(*points_, sorted, scratch.data());
   reserve_on_huge_pages(links_.target, points_->size());
   // The exact search of small points writes every target.

@@ -1,6 +1,7 @@
 #pragma once
 /// Large buffers that a merge step needs between two waits only, for simulated ranks: those of a process run one after the other until
 /// they wait, so that one buffer serves all of them.
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <utility>
@@ -11,16 +12,18 @@
 namespace merganser::cluster {
 
 /// Large buffers that simulated ranks of this process have given back, by length. They do not return to the heap, where small blocks
-/// would split them. On real ranks, which are threads, nothing is shared: memory is allocated and freed.
+/// would split them. On real ranks nothing is shared: memory is allocated and freed.
 class SpareBuffers {
  public:
-  /// Returns uninitialised memory of at least `bytes` bytes, one that was given back if that is at most an eighth longer. Local.
+  /// Returns uninitialised memory of at least `bytes` bytes, one that was given back if that is at most an eighth, or two huge
+  /// pages (large buffers are whole ones), longer. Local.
   /// @throws std::bad_alloc
   [[nodiscard]] static RawBuffer take(std::size_t bytes) {
     if constexpr (kSimulated) {
+      constexpr std::size_t kHugePages = std::size_t{4} << 20;
       const auto found = all().lower_bound(bytes);
-      if (found != all().end() && found->first <= bytes + bytes / 8 + 64)
-        return std::move(all().extract(found).mapped());
+      const std::size_t more = bytes < kHugePages ? bytes / 8 + 64 : std::max(bytes / 8, kHugePages);
+      if (found != all().end() && found->first <= bytes + more) return std::move(all().extract(found).mapped());
     }
     return RawBuffer(bytes);
   }

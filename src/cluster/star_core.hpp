@@ -52,7 +52,7 @@ class StarCore {
   /// Finds the stars among the points of all ranks: search, far search, announcement and pruning. Called by every rank;
   /// neighbours only, unless the options are collective. Reads `points` until the next call.
   /// @param scratch  memory that the search grows as it needs, free afterwards; simulated ranks free it before they wait
-  /// @param sorted   room for points.size() sites, read until the next call
+  /// @param sorted   room for points.size() sites, read until the next call; on simulated ranks the container's own, until the merge
   /// @return false if this rank had nothing to search: links() and stars() are then empty
   /// @throws InputError for invalid points or equal ids; Clusterer::step documents on which ranks
   bool find(const nearest::PointSet& points, Site* sorted, RawBuffer& scratch, StepNumbers& numbers, Laps& laps);

@@ -14,6 +14,7 @@
 #include "src/cluster/merge_columns.hpp"
 #include "src/cluster/owner_checks.hpp"
 #include "src/cluster/rank_agreement.hpp"
+#include "src/cluster/spare_buffers.hpp"
 #include "src/cluster/star_core.hpp"
 
 namespace merganser {
@@ -92,7 +93,9 @@ struct StarFinder::Impl {
   /// Grows the buffers of the star search for n points; their contents are not kept.
   void reserve_buffers(std::size_t n) {
     const auto grow = [](RawBuffer& buffer, std::size_t bytes) {
-      if (buffer.bytes() < bytes) buffer = RawBuffer(), buffer = RawBuffer(bytes + bytes / 8);
+      if (buffer.bytes() >= bytes) return;
+      cluster::SpareBuffers::give_back(buffer);
+      buffer = cluster::SpareBuffers::take(bytes + bytes / 8);
     };
     grow(sorted, n * sizeof(Site));
     grow(scratch, nearest::CellList::scratch_bytes(n));
