@@ -2,6 +2,8 @@
 /// and after which completion, rounds that are ahead, wrong counts, the test of memory at start.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "src/comm/detail/one_sided.hpp"
 #include "tests/comm/fake_link.hpp"
 #include "tests/comm/fake_memory.hpp"
@@ -137,6 +139,25 @@ TEST(MemoryStreamTest, records_beyond_the_slots_and_own_ones_go_by_message) {
   EXPECT_EQ(f.place.counters.messages, 1);
   for (const std::string& call : f.calls)
     EXPECT_FALSE(call.starts_with("put_word 0 ")) << "its own records are no puts";
+}
+
+TEST(MemoryStreamTest, messages_are_polled_for_if_either_end_has_more_records_than_slots) {
+  MemoryStreamFixture in;
+  in.open({1, 0}, {0, 3});
+  in.stream->send(0, 0, 5);
+  in.from_one(-1) = kRound + 3;
+  in.from_one(0) = kRound + 10;
+  in.from_one(1) = kRound + 11;
+  in.wire->arrive(1, std::uint32_t{1}, std::uint32_t{3}, std::uint32_t{2}, std::uint32_t{12});
+  EXPECT_EQ(in.take(), 0U);
+  EXPECT_EQ(in.taken.size(), 3U);
+  in.stream->finish();
+  MemoryStreamFixture out;
+  out.open({3, 0}, {0, 1});
+  for (const std::size_t slot : {0U, 1U, 2U}) out.stream->send(0, slot, 5);
+  EXPECT_EQ(out.take(), 1U);
+  EXPECT_EQ(out.wire->sent.size(), 1U) << "the record beyond the slots has left";
+  EXPECT_GT(std::count(out.calls.begin(), out.calls.end(), "progress"), 0) << "nothing has come, so the library works";
 }
 
 TEST(MemoryStreamTest, a_sender_may_begin_its_next_round_when_all_records_are_taken) {

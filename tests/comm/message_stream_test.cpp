@@ -131,6 +131,20 @@ TEST(MessageStreamTest, a_round_is_complete_with_what_was_ahead_and_with_what_co
   stream.finish();
 }
 
+// A neighbour may be unable to complete its sends before this rank receives them, so finish() takes what it does not need yet.
+TEST(MessageStreamTest, the_end_of_a_round_receives_what_is_ahead_while_own_messages_leave) {
+  Fixture f;
+  f.open({1, 0}, {0, 0});
+  f.stream.send(0, 0, 7);
+  f.wire->polls_until_sent = 1;
+  f.wire->arrive(1, RoundHeader{1, 1}, SlotAndValue{0, 9});
+  f.stream.finish();
+  EXPECT_TRUE(f.wire->incoming.empty());
+  f.open({0, 0}, {0, 1});
+  EXPECT_EQ(f.take(), 0U);
+  EXPECT_EQ(f.taken.size(), 1U);
+}
+
 TEST(MessageStreamTest, rounds_that_an_arc_leaves_out_do_not_count_on_it) {
   Fixture f;
   for (int round = 0; round < 3; ++round) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <vector>
 
+#include "merganser/comm/runtime.hpp"
 #include "tests/kernels/exchange_support.hpp"
 
 namespace {
@@ -38,6 +39,41 @@ TEST_P(ExchangeRoundTest, every_round_shows_its_own_content_without_quiescing) {
         }
         exchange->quiesce();
         EXPECT_EQ(wrong, 0U) << info.name;
+      }
+    }
+  });
+}
+
+// Over arcs of one way no record tells a sender that its last ones were taken; objects of a Transport hold it back all the same.
+TEST_P(ExchangeRoundTest, senders_that_nobody_answers_overwrite_nothing_over_objects_of_a_transport) {
+  on_ranks(GetParam(), [](Transport& t) {
+    for (const Graph& graph : {funnel(t), ring(t)}) {
+      const auto sizes = equal_sizes(graph, 6);
+      for (const auto& info : usable_kernels(t)) {
+        if (!is_over_transport(info)) continue;
+        const auto exchange = make_exchange(t, info.name, {graph, sizes.out, sizes.in, 2});
+        exchange->quiesce();
+        std::size_t wrong = 0;
+        for (unsigned round = 0; round < 60; ++round) {
+          fill_zones(t, *exchange, round % 2, round);
+          exchange->iterate(round % 2);
+          wrong += wrong_bytes(t, *exchange, round % 2, round);
+        }
+        exchange->quiesce();
+        EXPECT_EQ(wrong, 0U) << info.name;
+      }
+    }
+  });
+}
+
+TEST(ExchangeRounds, over_a_checked_transport_are_separated_as_it_demands) {
+  if (merganser::comm::launched()) GTEST_SKIP() << "threads only";
+  merganser::comm::run({.backend = "threads", .ranks = 3, .decorators = "checked,chaos:5"}, [](Transport& t) {
+    for (const Graph& graph : {chain(t), funnel(t)}) {
+      const auto sizes = equal_sizes(graph, 10);
+      for (const char* kernel : {"threads.mailbox", "threads.stream"}) {
+        const auto exchange = make_exchange(t, kernel, {graph, sizes.out, sizes.in, 1});
+        for (unsigned round = 0; round < 5; ++round) expect_round(t, *exchange, 0, round);
       }
     }
   });

@@ -224,7 +224,8 @@ class Segment {
 /// hold beforehand, in any grouping and order, so a round needs no termination detection, barrier or reduction.
 ///
 /// open() starts a round; it ends on a rank when all its records have been sent and taken. Two rounds must be
-/// separated, on every arc that carries records, by a Mailbox step (else a fast sender could overwrite a slot).
+/// separated, on every arc that carries records, by a Mailbox step from its receiver to its sender (else a fast sender could
+/// overwrite a slot).
 /// A record is a value below 2^32; slots on an arc are 0 .. count - 1, each sent once per round (single assignment).
 class Stream : Pinned {
  public:

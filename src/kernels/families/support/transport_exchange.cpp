@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <utility>
 
 #include "src/kernels/families/support/exchange_base.hpp"
@@ -100,7 +99,8 @@ class StreamExchange final : public TransportExchange {
     stream.finish();
     if (streams_.separator) streams_.separator->step();
   }
-  /// Counts the records of one round; over messages those of an arc are one message.
+  /// Counts the payload and its records. Of what carries them, one message for each arc is counted where records travel in messages:
+  /// arcs without bytes send one too, long rounds send several.
   [[nodiscard]] comm::Counters per_iteration() const override {
     comm::Counters counters = payload();
     if (info().model == "rma" || info().model == "shmem") counters.messages = 0;
@@ -151,10 +151,10 @@ std::unique_ptr<Exchange> make_mailbox_exchange(comm::Transport& control, comm::
 std::unique_ptr<Exchange> make_stream_exchange(comm::Transport& control, comm::Transport& model, ExchangePlan&& plan) {
   const comm::Graph& graph = plan.spec.graph;
   Streams streams{model.stream(graph, {}), nullptr, nullptr};
-  if (is_symmetric(control, graph)) {
+  if (is_symmetric(control, graph) && !model.capabilities().checked) {
     streams.second = model.stream(graph, {});
-  } else {
-    streams.separator = model.mailbox(graph);
+  } else {  // from the receivers to the senders, which so learn that the slots are free
+    streams.separator = model.mailbox({graph.in, graph.out});
   }
   return make_agreed<StreamExchange>(control, control, std::move(plan), std::move(streams));
 }

@@ -14,7 +14,8 @@ namespace merganser::kernels::detail {
                                                               ExchangePlan&& plan);
 /// Makes an exchange kernel whose iteration is one round of a Stream: a record of 4 bytes for every 4 bytes of a source zone begun,
 /// at least one for each arc. Rounds of two Streams alternate if every arc has one in the other direction, else an empty Mailbox
-/// step ends the round. Collective.
+/// step from the receivers to the senders ends the round; so it does over a transport with the decorator `checked`, which wants one.
+/// Collective.
 /// @param control  transport for set-up and quiesce()
 /// @param model    transport that makes the Stream, over the same ranks; it must live as long as the exchange
 [[nodiscard]] std::unique_ptr<Exchange> make_stream_exchange(comm::Transport& control, comm::Transport& model,
