@@ -9,6 +9,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/simulated.hpp"
+#include "src/cluster/owner_checks.hpp"
 #include "src/cluster/star_core.hpp"
 
 namespace merganser::cluster {
@@ -150,10 +151,10 @@ void PolicySearch::search_given_up(const Units& units, const std::vector<std::ui
 
 /// Finds in cell lists the nearest partner of every looker, and all partners of those that may lose it to another link, as is_certain()
 /// tells. A link of a looker to its nearest is certain if both look and are each other's nearest. It is also certain if the nearest does
-/// not look, and no link to it is as short: neither one from a looker whose nearest it is too, nor one from a looker that is not certain,
+/// not look, and no link to it is as short or shorter: neither one from a looker whose nearest it is too, nor one from a looker that is not certain,
 /// to any of its partners. For, of the certain links, take the one of least key that does not become a pair: an end of it is in a pair of
-/// lesser key. That is no link to the looker, since no unit is nearer to it, so it is a link to the nearest, as short, from a looker that
-/// is certain, to another partner than its nearest: that looker has lost its nearest, a link of still lesser key.
+/// lesser key. That is no link to the looker, since no unit has a lesser (distance, id), so it is a link to the nearest, as short or shorter,
+/// from a looker that is certain, to another partner than its nearest: that looker has lost its nearest, a link of still lesser key.
 void PolicySearch::search_cells_lazily(const Units& units, const std::vector<std::uint8_t>& looks) {
   const auto looking = static_cast<std::size_t>(std::count(looks.begin(), looks.end(), 1));
   found_.reserve(looking + looking / 5 * 2 * fan_);                          // usually enough
@@ -197,6 +198,10 @@ std::vector<std::uint32_t> PolicySearch::list_uncertain(const Units& units) {
     to.looker = found[k].distance2 == to.distance2 ? k : to.looker;  // of several the others will contest it
   }
   const bool alone = mailbox_.graph().out.empty();
+  const Box& box = decomposition_.grid().box;
+  double margin = 0;
+  for (int axis = 0; axis < 3; ++axis)
+    margin = std::max(margin, 1e-9 * box.extent[axis] + 2 * rounding_bound(box, axis));
   std::vector<std::uint32_t> rest(n);
   std::size_t count = 0;
   for (std::uint32_t k = 0; k < n; ++k) {
@@ -204,9 +209,8 @@ std::vector<std::uint32_t> PolicySearch::list_uncertain(const Units& units) {
     bool certain = found[k].vertex != links::kNone &&
                    ((to.nearest == lookers[k]) | ((to.nearest == links::kNone) & (to.looker == k)));
     if (!alone && certain) {
-      // Units of other ranks are farther from the nearest than the looker is, with a margin for rounding.
-      const Box& box = decomposition_.grid().box;
-      const double margin = 1e-9 * std::max({box.extent[0], box.extent[1], box.extent[2]});
+      // Units of other ranks are farther from the nearest than the looker is, with a margin for rounding: the nearest is within d of the
+      // looker, so a unit within d of the nearest is within 2 d of the looker, also where the distance has more columns than the position.
       const double reach = distance_to_faces(units.parcels.site(lookers[k])) - margin;
       certain = reach > 0 && reach * reach > 4.001 * found[k].distance2;
       if (!certain && to.looker == k) to.looker = links::kNone;

@@ -68,8 +68,8 @@ class PolicySearch {
   [[nodiscard]] std::vector<RemoteLeaf>& leaves() { return leaves_; }
   [[nodiscard]] const std::vector<RemoteLeaf>& leaves() const { return leaves_; }
   /// Returns the partners of a looker, by its place in lookers(), ascending; Partner() for those it lacks. Where lookers have several,
-  /// Links::out and Links::in hold all links that cross ranks, and Links::target only tells which units have one. A looker whose
-  /// is_certain() has the nearest alone.
+  /// Links::out and Links::in hold all links that cross ranks, and Links::target only tells which units have one. A looker for
+  /// which is_certain() holds has its nearest alone.
   [[nodiscard]] std::span<const Partner> partners_of(std::size_t k) const {
     return {found_.data() + (list_.empty() ? k * fan_ : list_[k]), is_certain(k) ? 1 : fan_};
   }
@@ -88,8 +88,9 @@ class PolicySearch {
     double distance2 = std::numeric_limits<double>::infinity();
     std::uint32_t nearest =
         links::kNone;  // of a unit that looks: its nearest partner, or itself; kNone: it does not look
-    std::uint32_t looker =
-        links::kNone;  // place in lookers_ of the one at this distance; kNone: none, kSeveral: several
+    /// Place in lookers_ of the last one at this distance, the others of which are uncertain and contest it; kNone: none, contested, or
+    /// beside a face of the rank.
+    std::uint32_t looker = links::kNone;
   };
   /// Returns the least partners found so far of looker k.
   [[nodiscard]] std::span<Partner> found(std::size_t k) {

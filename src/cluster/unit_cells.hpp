@@ -114,7 +114,7 @@ class UnitCells {
   std::size_t used_ = 0;
   std::size_t last_ = 0;                // list of the last unit
   std::vector<nearest::Best> best_;     // of one unit
-  std::vector<std::uint32_t> some_;     // memory of find_rest(): vertices of lookers, ascending
+  std::vector<std::uint32_t> some_;     // memory of find_rest(): vertices of lookers
   std::vector<std::uint32_t> slot_of_;  // memory of find_rest(): by vertex, place in `places`
 };
 

@@ -274,7 +274,7 @@ void CellList::list_by_node(std::vector<std::uint32_t>& node_start) const {
   });
 }
 
-/// Lists some small parcels, given in the order of cells, as list_by_node() lists all.
+/// Lists some small parcels, as list_by_node() lists all.
 void CellList::list_by_node(std::vector<std::uint32_t>& node_start, std::span<const std::uint32_t> vertices) const {
   sort_by_node(node_start, [&](const auto& visit) {
     for (const std::uint32_t v : vertices) visit(v);

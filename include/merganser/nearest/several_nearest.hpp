@@ -54,7 +54,7 @@ class SeveralNearest {
   /// @param take  called once for each small parcel but those returned, in no certain order, with as many as are searched or all there are
   /// @return with more axes, small parcels for which it gave up
   std::vector<std::uint32_t> find_all(double most2, const Take& take);
-  /// Does what find_all() does for some small parcels. Local. @param vertices  these, ascending
+  /// Does what find_all() does for some small parcels. Local. @param vertices  these, each once
   std::vector<std::uint32_t> find_some(std::span<const std::uint32_t> vertices, double most2, const Take& take);
   /// Returns the number of parcels per cell of the search grid with which find_all() is fast. @param count  as for the constructor
   [[nodiscard]] static double parcels_per_cell(std::size_t count);
