@@ -21,6 +21,19 @@ bool tells_receivers(const KernelInfo& info) {
   return info.completion == Completion::notified || info.completion == Completion::global;
 }
 
+/// Makes so many rounds in two buffers that take turns, without quiescing in between, and compares every byte.
+void expect_rounds(Transport& t, Exchange& exchange, unsigned rounds) {
+  exchange.quiesce();
+  std::size_t wrong = 0;
+  for (unsigned round = 0; round < rounds; ++round) {
+    fill_zones(t, exchange, round % 2, round);
+    exchange.iterate(round % 2);
+    wrong += wrong_bytes(t, exchange, round % 2, round);
+  }
+  exchange.quiesce();
+  EXPECT_EQ(wrong, 0U) << exchange.info().name;
+}
+
 // Between neighbours in both directions a rank that has round k cannot be two rounds behind any of them, so two buffers suffice.
 TEST_P(ExchangeRoundTest, every_round_shows_its_own_content_without_quiescing) {
   on_ranks(GetParam(), [](Transport& t) {
@@ -30,15 +43,7 @@ TEST_P(ExchangeRoundTest, every_round_shows_its_own_content_without_quiescing) {
       for (const auto& info : usable_kernels(t)) {
         if (!tells_receivers(info)) continue;
         const auto exchange = make_exchange(t, info.name, {graph, sizes.out, sizes.in, 2});
-        exchange->quiesce();
-        std::size_t wrong = 0;
-        for (unsigned round = 0; round < 20; ++round) {
-          fill_zones(t, *exchange, round % 2, round);
-          exchange->iterate(round % 2);
-          wrong += wrong_bytes(t, *exchange, round % 2, round);
-        }
-        exchange->quiesce();
-        EXPECT_EQ(wrong, 0U) << info.name;
+        expect_rounds(t, *exchange, 20);
       }
     }
   });
@@ -52,15 +57,7 @@ TEST_P(ExchangeRoundTest, senders_that_nobody_answers_overwrite_nothing_over_obj
       for (const auto& info : usable_kernels(t)) {
         if (!is_over_transport(info)) continue;
         const auto exchange = make_exchange(t, info.name, {graph, sizes.out, sizes.in, 2});
-        exchange->quiesce();
-        std::size_t wrong = 0;
-        for (unsigned round = 0; round < 60; ++round) {
-          fill_zones(t, *exchange, round % 2, round);
-          exchange->iterate(round % 2);
-          wrong += wrong_bytes(t, *exchange, round % 2, round);
-        }
-        exchange->quiesce();
-        EXPECT_EQ(wrong, 0U) << info.name;
+        expect_rounds(t, *exchange, 60);
       }
     }
   });
