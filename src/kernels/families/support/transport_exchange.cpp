@@ -78,8 +78,9 @@ class StreamExchange final : public TransportExchange {
     StreamExchange::resized();
   }
 
-  /// Makes one exchange: sends the records of all out-arcs, takes those of all in-arcs. A rank that begins a round has taken a record
-  /// of each neighbour's last round, before which the neighbour took all records of the round before that: their slots are free.
+  /// Makes one exchange: sends the records of all out-arcs, takes those of all in-arcs. Where two Streams alternate, a rank that
+  /// begins a round has taken a record of each neighbour's last round, before which the neighbour took all records of the round before
+  /// that, the last one on this Stream: their slots are free.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     if (streams_.second) std::swap(streams_.first, streams_.second);
