@@ -47,6 +47,9 @@ const std::vector<BadGraph> kBad{
     {"a.txt", "0 1 18446744073709551615\n1 2 -1\n", "beside negative ones"},
     {"a.txt", "1 2 -29\n2 3 1\n1 1 9223372036854775808\n3 3 9223372036854775809\n",
      "weight 9223372036854775808 beside negative ones"},  // of loops, behind the negative one
+    {"a.txt", "0 1 9007199254740993\n1 2 0.5\n", "weight 9007199254740993 beside weights that are no integers"},
+    {"a.txt", "0 1 0.5\n1 1 -9007199254740993\n", "weight -9007199254740993 beside weights"},
+    {"a.txt", "0 1 18446744073709551615\n1 2 -1\n2 3 0.5\n", "weight 18446744073709551615 beside weights"},
     {"a.txt", "0 1 -9223372036854775809\n", "weight \"-9223372036854775809\""},
     {"a.txt", "0 9223372036854775808\n", "vertex \"9223372036854775808\""},
     {"a.txt", "0 -1\n", "vertex \"-1\""},

@@ -87,7 +87,8 @@ std::vector<std::uint64_t> determine_vertices(Raw& raw, comm::Transport& transpo
 
 /// Converts the weights of all ranks' arcs to order-preserving bits of one type, or generates weights where the file has none or
 /// the options name some. Collective. @return the type
-/// @throws InputError on every rank for integers of both signs of which 64 bits cannot hold all
+/// @throws InputError on every rank for integers of both signs of which 64 bits cannot hold all, and for integers that double
+/// precision cannot hold beside weights that are no integers
 WeightKind determine_weights(Raw& raw, const ReadOptions& options, comm::Transport& transport) {
   if (!raw.weighted || !options.weights.empty()) {
     const WeightMaker make = parse_weights(options.weights.empty() ? "uniform" : options.weights, options.seed);
@@ -99,6 +100,7 @@ WeightKind determine_weights(Raw& raw, const ReadOptions& options, comm::Transpo
   const bool negative = any[0] != 0, real = any[1] != 0;
   agree_first(transport, [&] {
     if (negative && !real && raw.beyond_signed != 0) raw.refuse_beyond_signed();
+    if (real && !raw.beyond_real.empty()) raw.refuse_beyond_real();
   });
   if (!negative && !real) return WeightKind::unsigned_integer;
   raw.widen(real ? Numbers::real : Numbers::integer);

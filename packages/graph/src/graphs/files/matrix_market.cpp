@@ -116,6 +116,7 @@ Raw read_matrix_market(const Source& source) {
   raw.vertices = header.size;
   raw.vertices_known = true;
   raw.directed = header.general;
+  if (header.real) raw.beyond_real.clear();  // all values are doubles by the first line
   source.log.compressed = text->compressed();
   return raw;
 }

@@ -21,6 +21,18 @@ void Raw::refuse_beyond_signed() const {
                    " beside negative ones; allowed: integers below 2^63 there");
 }
 
+void Raw::refuse_beyond_real() const {
+  throw InputError(
+      path + ": weight " + beyond_real +
+      " beside weights that are no integers; allowed: integers that double precision holds there, all up to 2^53");
+}
+
+void Raw::check_real(bool is_negative, std::uint64_t magnitude) {
+  const int zeros = std::countr_zero(magnitude);
+  if (beyond_real.empty() && magnitude >> zeros >> kBitsOfReal != 0)
+    beyond_real = (is_negative ? "-" : "") + std::to_string(magnitude);
+}
+
 // Slow path of Raw::append(): checks the memory before the list of arcs grows.
 bool Raw::grow() {
   if (arcs.size() >= most_) {
@@ -61,6 +73,7 @@ void Raw::convert_numbers(Numbers to) {
 void Raw::add_bits(std::uint64_t from, std::uint64_t to, bool is_negative, std::uint64_t magnitude) {
   if (is_negative && magnitude != 0) negative = true;
   if (!is_negative && magnitude >= kTop && beyond_signed == 0) beyond_signed = magnitude;
+  if (magnitude >> kBitsOfReal != 0) check_real(is_negative, magnitude);
   if (negative) convert_numbers(Numbers::integer);
   if (numbers == Numbers::real) {
     const double value = static_cast<double>(magnitude);

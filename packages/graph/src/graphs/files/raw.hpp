@@ -39,6 +39,7 @@ struct Raw {
   bool negative = false;            ///< some weights are below 0
   bool real = false;                ///< some weights are no integers
   std::uint64_t beyond_signed = 0;  ///< the first weight from 2^63 on; 0: none
+  std::string beyond_real;          ///< the first integer weight that double precision cannot hold; empty: none
   bool directed = false;            ///< an arc does not imply its reverse
   std::uint64_t left = 0;           ///< bipartite: the greatest `from` of this rank's arcs, plus 1; else 0
   bool bipartite = false;           ///< ids of `to` count apart from those of `from`
@@ -59,6 +60,7 @@ struct Raw {
   void add(std::uint64_t from, std::uint64_t to) { append({from, to, 0}); }
   /// Adds an arc of the graph file with an integer weight below 2^63, without a sign in the text.
   void add_natural(std::uint64_t from, std::uint64_t to, std::uint64_t weight) {
+    if (weight >> kBitsOfReal != 0) check_real(false, weight);
     // A weight below 2^63 has the same bits as a signed and as an unsigned integer, so it is stored for both kinds unchanged.
     append({from, to, numbers == Numbers::real ? std::bit_cast<std::uint64_t>(static_cast<double>(weight)) : weight});
   }
@@ -74,10 +76,15 @@ struct Raw {
   /// Throws the error of integer weights of a graph file that no type of 64 bits can hold together: negative ones beside one from
   /// 2^63 on. @throws InputError
   [[noreturn]] void refuse_beyond_signed() const;
+  /// Throws the error of `beyond_real` beside weights of a graph file that are no integers. @throws InputError
+  [[noreturn]] void refuse_beyond_real() const;
   /// Returns the number of arcs added by the reader on this rank, those beyond the limit included.
   [[nodiscard]] std::uint64_t added() const { return arcs.size() + beyond_; }
 
  private:
+  static constexpr int kBitsOfReal = 53;  ///< every integer of so many bits is a double
+  /// Notes an integer weight in `beyond_real` if it is the first one that double precision cannot hold.
+  void check_real(bool is_negative, std::uint64_t magnitude);
   /// Appends an arc of the graph file, unless there are as many as the limit on this rank already.
   void append(const Arc& arc) {
     if (arcs.is_full() && !grow()) return;
