@@ -41,7 +41,7 @@ macro(merganser_package_alone)
   endif()
   if(BUILD_TESTING)
     enable_testing()
-    add_compile_options(-O1)  # as tests/CMakeLists.txt: the precompiled header of tests has the flags of those that use it
+    add_compile_options(-Og)  # as tests/CMakeLists.txt: the precompiled header of tests has the flags of those that use it
     include(${MERGANSER_CMAKE_DIR}/testing.cmake)
     merganser_package_tests(${MERGANSER_PACKAGE})
   endif()
