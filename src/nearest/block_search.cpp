@@ -17,23 +17,6 @@ HWY_BEFORE_NAMESPACE();
 namespace merganser::nearest::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Returns the least lane of a vector of squared distances.
-template <class D, class V>
-HWY_INLINE std::uint16_t least(D d, V v) {
-#if !HWY_HAVE_SCALABLE && HWY_TARGET != HWY_SCALAR
-  if constexpr (hn::MaxLanes(D()) > 8) {
-    const hn::Half<D> half;
-    return least(half, hn::Min(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
-  } else
-#endif
-    return hn::GetLane(hn::MinOfLanes(d, v));
-}
-
-/// Squared distances from one small parcel to the candidates of its node.
-struct Comparison {
-  alignas(64) std::uint16_t distance2[kCandidates];
-};
-
 /// Computes the squared distances from vertex v to the first kStep * kSteps candidates. @return the least that is not 0, as is that
 /// of the vertex itself
 template <std::uint32_t kSteps>

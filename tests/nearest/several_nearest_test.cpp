@@ -245,6 +245,56 @@ TEST(SeveralNearest, are_right_with_more_axes_with_every_instruction_set) {
     }
 }
 
+// The filter compares the other coordinates too, and where it cannot tell which parcel is nearest, distances do: most lie at random, some
+// on a lattice, and some differ by less than the filter can tell. With the greatest width they are too far from each other for it.
+TEST(SeveralNearest, are_right_with_more_axes_that_lie_at_random) {
+  std::mt19937_64 random(8);
+  const auto next = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+  for (const std::size_t axes : {1, 2, 3})
+    for (const double width : {0.0, 1e-5, 0.05, 0.4, 2.0}) {
+      Cloud cloud{cube(axes != 2), {}};
+      std::vector<double> coordinates;
+      for (int i = 0; i < 1501; ++i) {
+        const int kind = static_cast<int>(random() % 4);
+        const auto coordinate = [&](double range) {
+          const double x = next();
+          return (kind == 0   ? std::floor(16 * x) / 16
+                  : kind == 1 ? std::floor(16 * x) / 16 + 1e-6 * next()
+                              : x) *
+                 range;
+        };
+        const double x = coordinate(1);
+        const double y = coordinate(1);
+        add_point(cloud.parcels, i, {x, y, coordinate(1)}, i % 2 == 0);
+        for (std::size_t a = 0; a < axes; ++a) coordinates.push_back(coordinate(width) - 1e3);
+      }
+      const Sorted sorted(cloud.box, whole(cloud.box), cloud.parcels,
+                          {.parcels_per_cell = nearest::SeveralNearest::parcels_per_cell(3)});
+      std::vector<double> values(coordinates.size());
+      for (std::uint32_t v = 0; v < cloud.parcels.size(); ++v)
+        std::copy_n(coordinates.begin() + sorted.container(v) * static_cast<std::ptrdiff_t>(axes), axes,
+                    values.begin() + v * static_cast<std::ptrdiff_t>(axes));
+      const nearest::MoreAxes more{values.data(), axes};
+      for (const std::int64_t target : hwy::SupportedAndGeneratedTargets())
+        for (const double most2 : {0.004, 0.02, 1e9}) {
+          SCOPED_TRACE(hwy::TargetName(target));
+          hwy::SetSupportedTargetsForTest(target);
+          hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+          nearest::SeveralNearest search(sorted.cells(), sorted.ids(), 1, more);
+          (void)search.find_all(most2, [&](std::uint32_t v, std::span<const nearest::Near> got) {
+            if (v % 3 != 0) return;
+            const auto want = all_sorted_in_more_axes(sorted, cloud.box, more, v, 1, most2);
+            ASSERT_EQ(got.size(), want.size());
+            if (want.empty()) return;
+            ASSERT_EQ(bits(got[0].distance2), bits(want[0].distance2));
+            ASSERT_EQ(got[0].vertex, want[0].vertex);
+          });
+        }
+      hwy::SetSupportedTargetsForTest(0);
+      hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    }
+}
+
 /// Compares searches around all small parcels of a cloud, in cells that hold as many parcels as suits the number searched. Returns the
 /// number of cells.
 std::int64_t compare_in_cells(const Cloud& cloud, std::size_t count) {
