@@ -43,13 +43,15 @@ constexpr std::uint16_t kNearest = 8180;
 /// Candidates of block_search() for the nodes of one row along x: the parcels of the four rows of cells around it, copied column by
 /// column. A column is the four cells at one position along x, so the candidates of a node, the 2x2x2 cells around it, are two
 /// columns, one behind the other in memory, and every cell is copied once for a row of nodes.
+/// @tparam kMore  coordinates beside the position that there is room for
+template <std::uint32_t kMore>
 class CandidateRow {
  public:
   alignas(64) std::uint16_t x[kCandidateRoom];
   alignas(64) std::uint16_t y[kCandidateRoom];
   alignas(64) std::uint16_t z[kCandidateRoom];
   alignas(64) std::int32_t vertex[kCandidateRoom];
-  alignas(64) std::uint16_t more[kMaxMoreFilter][kCandidateRoom];  // coordinates beside the position
+  alignas(64) std::uint16_t more[std::max(kMore, 1U)][kMore > 0 ? kCandidateRoom : 1];
 
   /// Begins the row of nodes (jy, jz), before its first node. Places behind the last candidate get coordinates one cell edge from
   /// the nodes: at least half an edge, on two axes, from any parcel of them.
@@ -116,7 +118,8 @@ class CandidateRow {
         hn::StoreU(hn::Add(hn::LoadU(u, from_z + v), shift_z), u, z + to);
         for (std::uint32_t k = 0; k < lanes; k += numbers)
           hn::StoreU(hn::Add(iota, hn::Set(i, static_cast<std::int32_t>(v + k))), i, vertex + to + k);
-        for (std::uint32_t a = 0; a < s.more_axes; ++a) hn::StoreU(hn::LoadU(u, s.more[a] + v), u, more[a] + to);
+        if constexpr (kMore > 0)
+          for (std::uint32_t a = 0; a < s.more_axes; ++a) hn::StoreU(hn::LoadU(u, s.more[a] + v), u, more[a] + to);
       }
       to = stop;
     }
@@ -161,7 +164,8 @@ class CandidateRow {
       y[i] = y[first_ + i];
       z[i] = z[first_ + i];
       vertex[i] = vertex[first_ + i];
-      for (auto& axis : more) axis[i] = axis[first_ + i];
+      if constexpr (kMore > 0)
+        for (auto& axis : more) axis[i] = axis[first_ + i];
     }
     middle_ -= first_;
     end_ -= first_;
@@ -307,7 +311,7 @@ HWY_INLINE std::uint32_t near_bits(const std::uint16_t* distance2, VU limit) {
 
 /// Reads the candidates of every node that has small parcels, and calls visit(node, begin, end): these are by_node[begin] ..
 /// by_node[end - 1]. Candidates are in memory only if they are at most kCandidates.
-HWY_INLINE void visit_nodes(const BlockSearch& s, CandidateRow& candidates, const auto& visit) {
+HWY_INLINE void visit_nodes(const BlockSearch& s, auto& candidates, const auto& visit) {
   // Of nodes whose cells reach a cell edge beyond the node on every axis, parcels are half an edge from it.
   const std::int32_t sure = sure_bound(0.5 * std::min({s.width[0], s.width[1], s.width[2]}));
   std::size_t number = 0;

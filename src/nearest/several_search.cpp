@@ -20,6 +20,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<double, 8>;
 using L = hn::RebindToSigned<D>;
 using VD = hn::Vec<D>;
+using Candidates = CandidateRow<kMaxMoreFilter>;
 
 constexpr std::uint32_t kPad = 16;  // entries beyond the last parcel listed, which vectors read and write
 constexpr std::uint32_t kRoom = kMaxNear + kPad;
@@ -39,7 +40,7 @@ struct NearLists {
 
 /// Lists the candidates of small parcel v whose filtered squared distances are at most `limit`. @return false if there are more than
 /// kMaxNear
-HWY_INLINE bool list_near(const BlockSearch& s, const CandidateRow& candidates, std::uint32_t v, std::uint32_t limit,
+HWY_INLINE bool list_near(const BlockSearch& s, const Candidates& candidates, std::uint32_t v, std::uint32_t limit,
                           NearLists& to) {
   const U u;
   const I i;
@@ -201,8 +202,8 @@ HWY_INLINE void choose_nearest(const SeveralSearch& s, NearLists& near) {
 
 /// Searches the nearest of small parcel v among the candidates of its node with filtered squared distances up to `limit`. @return
 /// whether they are certain; they are at the front of near.sorted
-HWY_INLINE bool search_within(const SeveralSearch& s, const VD* period, const CandidateRow& candidates,
-                              const Node& node, std::uint32_t v, std::uint32_t limit, NearLists& near) {
+HWY_INLINE bool search_within(const SeveralSearch& s, const VD* period, const Candidates& candidates, const Node& node,
+                              std::uint32_t v, std::uint32_t limit, NearLists& near) {
   near.found = 0;
   if (!list_near(s.block, candidates, v, limit, near)) return false;
   if (near.count <= s.count && s.most2 * s.units >= limit) return false;
@@ -290,7 +291,7 @@ bool WriteMore(const MoreAxes& more, std::size_t count, double units, std::uint1
 /// is wrong by less than (3 + kMore) 0.5 + 1.51 sqrt(3 + kMore), up to 6.8 (candidate_row.hpp). @return its vertex; links::kNone if another
 /// may be as near, or one that is no candidate
 template <std::uint32_t kMore>
-HWY_INLINE std::uint32_t find_filtered(const BlockSearch& s, const CandidateRow& candidates, const Node& node,
+HWY_INLINE std::uint32_t find_filtered(const BlockSearch& s, const Candidates& candidates, const Node& node,
                                        std::uint32_t v, Comparison& c) {
   constexpr std::uint32_t kMoreError = 3;   // beyond kError
   constexpr std::uint32_t kMoreDoubt = 14;  // as kDoubt
@@ -340,7 +341,7 @@ HWY_INLINE std::uint32_t find_filtered(const BlockSearch& s, const CandidateRow&
 }
 
 /// Does what find_filtered() does for the coordinates of the filter.
-HWY_INLINE std::uint32_t find_filtered(const BlockSearch& s, const CandidateRow& candidates, const Node& node,
+HWY_INLINE std::uint32_t find_filtered(const BlockSearch& s, const Candidates& candidates, const Node& node,
                                        std::uint32_t v, Comparison& c) {
   static_assert(kMaxMoreFilter == 3);
   if (s.more_axes == 1) return find_filtered<1>(s, candidates, node, v, c);
@@ -375,7 +376,7 @@ void SearchSeveral(const SeveralSearch& s) {
     limits[n] = static_cast<std::uint16_t>(std::min<double>(radius * radius / kFilterUnits + kError + 1, kMaxLimit));
     if (s.more.count > 0) limits[n] = kMaxLimit;  // positions are nearer than the parcels
   }
-  CandidateRow candidates{};
+  Candidates candidates{};
   NearLists near{};
   Comparison comparison{};
   const bool by_filter = s.block.more_axes > 0 && s.count == 1 && s.most2 * s.units >= kNearest;
