@@ -236,7 +236,7 @@ HWY_INLINE void load_more(const double* from, VD (&x)[kMaxMoreFilter]) {
 /// Computes the coordinates of the filter beside the position (write_more_filter()).
 template <std::uint32_t kMore>
 HWY_INLINE bool write_more(const MoreAxes& more, std::size_t count, double units, std::uint16_t* const* to) {
-  constexpr double kMost = 65000;  // difference in units
+  constexpr double kMaxDifference = 65000;  // in units
   const D d;
   const hn::Rebind<std::int32_t, D> numbers;
   const hn::Rebind<std::uint16_t, D> filter;
@@ -261,7 +261,7 @@ HWY_INLINE bool write_more(const MoreAxes& more, std::size_t count, double units
       lower[a] = std::min(lower[a], more.values[v * kMore + a]);
       upper = std::max(upper, more.values[v * kMore + a]);
     }
-    if (!((upper - lower[a]) * units < kMost)) return false;
+    if (!((upper - lower[a]) * units < kMaxDifference)) return false;
   }
   const VD factor = hn::Set(d, units);
   const VD half = hn::Set(d, 0.5);
