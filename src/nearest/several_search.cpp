@@ -379,7 +379,8 @@ void SearchSeveral(const SeveralSearch& s) {
   Candidates candidates{};
   NearLists near{};
   Comparison comparison{};
-  const bool by_filter = s.block.more_axes > 0 && s.count == 1 && s.most2 * s.units >= kNearest;
+  // Positions of what it finds are nearer than kNearest and an error.
+  const bool by_filter = s.block.more_axes > 0 && s.count == 1 && s.most2 * s.units > kNearest + kError;
   visit_nodes(s.block, candidates, [&](const Node& node, std::uint32_t begin, std::uint32_t end) HWY_ATTR {
     const bool many = candidates.size() > kCandidates;
     const std::uint32_t limit = many ? 0 : limits[candidates.size()];
