@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <span>
 #include <tuple>
 
@@ -34,9 +35,9 @@ void set_place(const MergePolicy& policy, const DrawKey& key, std::span<const Pl
 void PolicyStep::decide(int round, StepReport& report) {
   const links::Links& l = search_.links();
   list_stars();
-  for (const std::uint32_t centre : centres_) {
+  for (std::size_t k = 0; k < centres_.size(); ++k) {
     leaves_.clear();
-    for (std::uint32_t v = first_leaf_[centre]; v != links::kNone; v = next_leaf_[v]) {
+    for (const std::uint32_t v : leaves_of(k)) {
       if (v < l.target.size()) {
         leaves_.push_back({v, 0, search_.distance2()[v], units_.parcels.id(v)});
       } else {
@@ -46,7 +47,7 @@ void PolicyStep::decide(int round, StepReport& report) {
     }
     std::sort(leaves_.begin(), leaves_.end(),
               [](const Leaf& a, const Leaf& b) { return std::tie(a.distance2, a.id) < std::tie(b.distance2, b.id); });
-    decide_star(centre, round, report);
+    decide_star(centres_[k], round, report);
   }
 }
 
@@ -109,30 +110,37 @@ bool PolicyStep::is_allowed(std::uint32_t centre, const std::vector<Leaf>& accep
 /// Stores that one unit of this rank may not be a partner of another in this step.
 void PolicyStep::refuse(std::int64_t one, std::int64_t other) { units_.extra[one].refused.push_back(other); }
 
+/// Prefetches the parcel of a unit.
+inline void PolicyStep::prefetch(std::uint32_t unit) const {
+  __builtin_prefetch(&units_.parcels.site(unit));
+  __builtin_prefetch(units_.parcels.row(unit));
+  __builtin_prefetch(&units_.members[unit]);
+}
+
 /// Merges the stars of this rank, whose leaves are all here, and removes the leaves.
 void PolicyStep::merge(int round, StepReport& report) {
   const links::Links& l = search_.links();
   for (std::size_t k = 0; k < l.out.size(); ++k)
     if (out_kept_[k] != 0) units_.set_gone(l.out[k].vertex);
   list_stars();
+  units_.changed.reserve(units_.changed.size() + centres_.size() + star_leaves_.size());
   constexpr std::size_t kAhead = 8;         // stars
   std::vector<std::int64_t> of_size(3, 0);  // by number of members: stars
   for (std::size_t k = 0; k < centres_.size(); ++k) {
-    const std::uint32_t ahead = centres_[std::min(k + kAhead, centres_.size() - 1)];
-    prefetch(ahead);
-    prefetch(first_leaf_[ahead]);
+    const std::size_t ahead = std::min(k + kAhead, centres_.size() - 1);
+    prefetch(centres_[ahead]);
+    prefetch(leaves_of(ahead).front());
     const std::uint32_t centre = centres_[k];
-    members_.clear();
-    for (std::uint32_t v = first_leaf_[centre]; v != links::kNone; v = next_leaf_[v]) members_.push_back(v);
-    if (members_.size() > 1)
-      std::sort(members_.begin(), members_.end(),
+    const std::span<std::uint32_t> leaves = leaves_of(k);
+    if (leaves.size() > 1)
+      std::sort(leaves.begin(), leaves.end(),
                 [&](std::uint32_t a, std::uint32_t b) { return units_.parcels.id(a) < units_.parcels.id(b); });
-    merge_star(centre, members_, round);
+    merge_star(centre, leaves, round);
     // A callback of a rule may throw at the next star: leaves of those that have merged must not stay beside them.
-    for (const std::uint32_t v : members_) units_.set_gone(v);
-    const std::size_t size = members_.size() + 1;
-    report.merged += static_cast<std::int64_t>(members_.size());
-    if (looks_[centre] == 0) report.merged_into_big += static_cast<std::int64_t>(members_.size());
+    for (const std::uint32_t v : leaves) units_.set_gone(v);
+    const std::size_t size = leaves.size() + 1;
+    report.merged += static_cast<std::int64_t>(leaves.size());
+    if (looks_[centre] == 0) report.merged_into_big += static_cast<std::int64_t>(leaves.size());
     if (size >= of_size.size()) of_size.resize(size + 1, 0);
     ++of_size[size];
   }
@@ -140,34 +148,53 @@ void PolicyStep::merge(int round, StepReport& report) {
     if (of_size[size] > 0) report.clusters[static_cast<int>(size)] += of_size[size];
 }
 
-/// Lists the stars of this rank. Leaves of other ranks have the numbers that their units get when migrate() appends them, in the order
-/// of Links::in.
+/// Lists the stars of this rank, those of one leaf first: whether a looker is a leaf, and of how many, is as good as random, so no branch
+/// tells. Leaves of other ranks have the numbers that their units get when migrate() appends them, in the order of Links::in.
 void PolicyStep::list_stars() {
+  constexpr std::uint32_t kListed = links::kAway;  // more than any number of leaves
   const links::Links& l = search_.links();
+  const std::vector<std::uint32_t>& lookers = search_.lookers();
   const std::size_t n = l.target.size();
-  first_leaf_.assign(n, links::kNone);
-  next_leaf_.resize(n + l.in.size());
-  centres_.clear();
+  kept_.resize(lookers.size() + l.in.size() + 1);
   arrivals_.clear();
-  const auto add = [&](std::uint32_t centre, std::uint32_t leaf) {
-    if (first_leaf_[centre] == links::kNone) centres_.push_back(centre);
-    next_leaf_[leaf] = first_leaf_[centre];
-    first_leaf_[centre] = leaf;
-  };
-  for (const std::uint32_t v : search_.lookers())
-    if ((l.target[v] & links::kAway) == 0) add(l.target[v], v);  // kNone has this bit too
+  std::size_t count = 0;
+  for (const std::uint32_t v : lookers) {
+    kept_[count] = {l.target[v], v};
+    count += (l.target[v] & links::kAway) == 0;  // kNone has this bit too
+  }
   for (std::uint32_t i = 0; i < l.in.size(); ++i) {
     if (in_kept_[i] != 1) continue;
-    add(l.in[i].vertex, static_cast<std::uint32_t>(n + arrivals_.size()));
+    kept_[count++] = {l.in[i].vertex, static_cast<std::uint32_t>(n + arrivals_.size())};
     arrivals_.push_back(i);
   }
-}
-
-/// Prefetches the parcel of a unit.
-void PolicyStep::prefetch(std::uint32_t unit) const {
-  __builtin_prefetch(&units_.parcels.site(unit));
-  __builtin_prefetch(units_.parcels.row(unit));
-  __builtin_prefetch(&units_.members[unit]);
+  place_.assign(n, 0);
+  for (std::size_t i = 0; i < count; ++i) ++place_[kept_[i].centre];
+  centres_.resize(count + 1);
+  star_leaves_.resize(count + 1);
+  std::size_t several = 0;  // links of stars of several leaves, at the front of kept_
+  std::size_t pairs = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const KeptLink link = kept_[i];
+    const bool single = place_[link.centre] == 1;
+    centres_[pairs] = link.centre;
+    star_leaves_[pairs] = link.leaf;
+    kept_[several] = link;
+    pairs += single;
+    several += !single;
+  }
+  centres_.resize(pairs);
+  star_leaves_.resize(count);
+  first_leaf_.resize(pairs + 1);
+  std::iota(first_leaf_.begin(), first_leaf_.end(), 0U);
+  for (std::size_t i = 0; i < several; ++i) {
+    std::uint32_t& place = place_[kept_[i].centre];  // number of leaves, then the place of the next one
+    if ((place & kListed) == 0) {
+      centres_.push_back(kept_[i].centre);
+      first_leaf_.push_back(first_leaf_.back() + place);
+      place = kListed | first_leaf_[first_leaf_.size() - 2];
+    }
+    star_leaves_[place++ & ~kListed] = kept_[i].leaf;
+  }
 }
 
 /// Merges one star into its centre. @param leaves  units, by ascending id
@@ -177,8 +204,8 @@ void PolicyStep::merge_star(std::uint32_t centre, std::span<const std::uint32_t>
   star_.push_back({&p.site(centre), p.row(centre)});
   for (const std::uint32_t v : leaves) star_.push_back({&p.site(v), p.row(v)});
   Site site = p.site(centre);
-  row_.resize(schema_.width());
-  merganser::merge_star(rules_, star_, site, row_.data());
+  row_.resize(two_products_ ? schema_.width() : 0);  // join_state() reads the row as it was
+  merganser::merge_star(rules_, star_, site, two_products_ ? row_.data() : p.row(centre));
   if (policy_.place != Placement::centroid) {
     places_.assign(1, {p.site(centre), p.id(centre)});
     for (const std::uint32_t v : leaves) places_.push_back({p.site(v), p.id(v)});

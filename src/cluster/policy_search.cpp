@@ -84,6 +84,16 @@ void PolicySearch::find(Units& units, const std::vector<std::uint8_t>& looks, St
   laps.add_to(seconds.graph);
 }
 
+bool PolicySearch::compact(Units& units) {
+  constexpr std::size_t kMany = 8;  // gone units are many if they are more than 1 of so many
+  const auto gone = units.size() - static_cast<std::size_t>(std::count(units.gone.begin(), units.gone.end(), 0));
+  if (built_ || gone <= units.size() / kMany) return false;
+  for (std::size_t v = known_; v < units.size(); ++v) units.changed.push_back(static_cast<std::uint32_t>(v));
+  units.compact();
+  known_ = units.size();
+  return true;
+}
+
 /// Checks the columns of the policy in the rows of units that have merged since the last search; PolicyStep has checked parcels.
 /// @throws InputError
 void PolicySearch::check_merged(const Units& units) const {

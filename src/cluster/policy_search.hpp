@@ -55,6 +55,9 @@ class PolicySearch {
     few_rounds_ = 0;
     if (steps_of_trees_ > 0) --steps_of_trees_;
   }
+  /// Removes the units that are gone between two rounds, if they are many and nothing but Units::changed refers to units. Local.
+  /// @return whether it did
+  bool compact(Units& units);
   /// Returns whether the partners of the lookers of the round were found in cell lists, not in trees.
   [[nodiscard]] bool is_by_cells() const { return by_cells_; }
 

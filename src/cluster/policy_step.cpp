@@ -201,6 +201,7 @@ void PolicyStep::run_rounds(StepReport& report) {
       break;
     }
     send_to_owners();
+    if (search_.compact(units_)) cells_.begin();
     choose_lookers(round + 1);
     const Agreed all = agree(looked, linked, any());
     // Lookers without a partner are passed over: with crowded others of their cells may look next.

@@ -48,6 +48,10 @@ class PolicyStep {
     double distance2;
     std::int64_t id;
   };
+  /// Link of a star of this rank.
+  struct KeptLink {
+    std::uint32_t centre, leaf;
+  };
   /// Facts about a round on which all ranks agree after it.
   struct Agreed {
     bool looked = false;  // some unit looked in this round
@@ -75,6 +79,10 @@ class PolicyStep {
   void migrate();
   void merge(int round, StepReport& report);
   void list_stars();
+  /// Returns the leaves of a star, by its place in centres_.
+  [[nodiscard]] std::span<std::uint32_t> leaves_of(std::size_t star) {
+    return std::span(star_leaves_).subspan(first_leaf_[star], first_leaf_[star + 1] - first_leaf_[star]);
+  }
   void prefetch(std::uint32_t unit) const;
   void merge_star(std::uint32_t centre, std::span<const std::uint32_t> leaves, int round);
   void join_state(std::uint32_t centre, std::span<const std::uint32_t> leaves, const Site& place);
@@ -111,14 +119,16 @@ class PolicyStep {
   std::vector<std::uint8_t> looks_;
   std::vector<std::uint8_t> in_kept_;
   std::vector<std::uint8_t> out_kept_;
-  std::vector<Leaf> leaves_;                           // memory of decide()
-  std::vector<std::uint32_t> centres_;                 // of the stars of a round
-  std::vector<std::uint32_t> first_leaf_, next_leaf_;  // by unit: leaves of the stars of a round as linked lists
-  std::vector<std::uint32_t> arrivals_;                // entries of Links::in whose leaves merge here
-  std::vector<std::uint32_t> members_;                 // memory of merge()
-  std::vector<Member> star_;                           // memory of merge_star()
-  std::vector<PlaceMember> places_;                    // memory of merge_star()
-  std::vector<double> row_;                            // memory of merge_star()
+  std::vector<Leaf> leaves_;                // memory of decide()
+  std::vector<KeptLink> kept_;              // memory of list_stars()
+  std::vector<std::uint32_t> place_;        // memory of list_stars(), by unit
+  std::vector<std::uint32_t> centres_;      // of the stars of a round
+  std::vector<std::uint32_t> star_leaves_;  // leaves of the stars of a round, star after star
+  std::vector<std::uint32_t> first_leaf_;   // by star, and behind the last: the first of its leaves there
+  std::vector<std::uint32_t> arrivals_;     // entries of Links::in whose leaves merge here
+  std::vector<Member> star_;                // memory of merge_star()
+  std::vector<PlaceMember> places_;         // memory of merge_star()
+  std::vector<double> row_;                 // memory of merge_star()
 };
 
 }  // namespace merganser::cluster

@@ -43,9 +43,14 @@ void take(std::span<const std::byte>& message, T* to, std::size_t count) {
 template <class T>
 void remove_entries(std::vector<T>& values, const std::vector<std::uint8_t>& gone) {
   if (values.empty()) return;
+  T* const to = values.data();
+  const std::uint8_t* const is_gone = gone.data();
+  const std::size_t n = gone.size();
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < gone.size(); ++i)
-    if (!gone[i]) values[kept++] = values[i];
+  for (std::size_t i = 0; i < n; ++i) {  // which are gone is as good as random, so no branch tells
+    to[kept] = to[i];
+    kept += is_gone[i] == 0;
+  }
   values.resize(kept);
 }
 
@@ -116,13 +121,24 @@ void Units::append_from(std::span<const std::byte> message) {
 }
 
 void Units::compact() {
+  std::vector<std::uint32_t> number(gone.size());  // by unit: those before it that stay
+  std::uint32_t kept = 0;
+  for (std::size_t i = 0; i < gone.size(); ++i) {
+    number[i] = kept;
+    kept += gone[i] == 0;
+  }
+  std::size_t left = 0;
+  for (const std::uint32_t i : changed) {
+    changed[left] = number[i];
+    left += gone[i] == 0;
+  }
+  changed.resize(left);
   remove_parcels(parcels, gone);
   remove_entries(members, gone);
   remove_entries(flags, gone);
   remove_entries(energy, gone);
   remove_entries(low, gone);
   gone.assign(parcels.size(), 0);
-  changed.clear();
 }
 
 }  // namespace merganser::cluster

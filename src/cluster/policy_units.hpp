@@ -65,7 +65,7 @@ struct Units {
     changed.push_back(static_cast<std::uint32_t>(i));
     if (!extra.empty()) extra.erase(parcels.id(i));
   }
-  /// Removes the units that are gone, keeping the order of the others.
+  /// Removes the units that are gone, keeping the order of the others, and renumbers `changed`.
   void compact();
 };
 

@@ -172,12 +172,11 @@ void UnitCells::sort(List& list) {
   list.more.resize(axes * n);
   const double* const rows = units_->parcels.rows();
   const std::size_t width = units_->parcels.schema().width();
-  for (std::size_t a = 0; a < axes; ++a) {
-    const std::size_t column = filter_->columns.phase[a];
-    const double factor = filter_->columns.factors[a];
-    double* const to = list.more.data() + a;
-    for (std::size_t v = 0; v < n; ++v)
-      to[v * axes] = filter_->columns.value(rows + list.unit(order[v]) * width, column) * factor;
+  constexpr std::size_t kAhead = 16;  // rows
+  double* const to = list.more.data();
+  for (std::size_t v = 0; v < n && axes > 0; ++v) {
+    __builtin_prefetch(rows + list.unit(order[std::min(v + kAhead, n - 1)]) * width);
+    filter_->place(rows + list.unit(order[v]) * width, to + v * axes);
   }
   list.ready = true;
 }

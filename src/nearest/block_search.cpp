@@ -17,28 +17,12 @@ HWY_BEFORE_NAMESPACE();
 namespace merganser::nearest::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Returns the least lane of a vector of squared distances.
-template <class D, class V>
-HWY_INLINE std::uint16_t least(D d, V v) {
-#if !HWY_HAVE_SCALABLE && HWY_TARGET != HWY_SCALAR
-  if constexpr (hn::MaxLanes(D()) > 8) {
-    const hn::Half<D> half;
-    return least(half, hn::Min(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
-  } else
-#endif
-    return hn::GetLane(hn::MinOfLanes(d, v));
-}
-
-/// Squared distances from one small parcel to the candidates of its node.
-struct Comparison {
-  alignas(64) std::uint16_t distance2[kCandidates];
-};
+using Candidates = CandidateRow<0>;
 
 /// Computes the squared distances from vertex v to the first kStep * kSteps candidates. @return the least that is not 0, as is that
 /// of the vertex itself
 template <std::uint32_t kSteps>
-HWY_INLINE std::uint32_t compare(const BlockSearch& s, const CandidateRow& candidates, std::uint32_t v,
-                                 Comparison& to) {
+HWY_INLINE std::uint32_t compare(const BlockSearch& s, const Candidates& candidates, std::uint32_t v, Comparison& to) {
   const U u;
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(u));
   const VU px = hn::Set(u, s.x[v]);
@@ -67,7 +51,7 @@ struct Nearest {
 /// Returns the nearest candidate of vertex v, or one nearly as near, given that there is one: of the squared distances up to `limit`,
 /// one is that of the vertex itself; if there is but one other, that is the nearest.
 template <std::uint32_t kSteps>
-HWY_INLINE Nearest find_nearest(const CandidateRow& candidates, std::uint32_t v, std::uint32_t limit,
+HWY_INLINE Nearest find_nearest(const Candidates& candidates, std::uint32_t v, std::uint32_t limit,
                                 const Comparison& c) {
   constexpr std::uint32_t kWords = (kSteps + 1) / 2;
   const VU most = hn::Set(U(), static_cast<std::uint16_t>(limit));
@@ -94,8 +78,8 @@ HWY_INLINE Nearest find_nearest(const CandidateRow& candidates, std::uint32_t v,
 
 /// Searches the first kStep * kSteps candidates of a node for its small parcels begin .. end - 1 of by_node.
 template <std::uint32_t kSteps>
-HWY_NOINLINE void search_node(const BlockSearch& s, const CandidateRow& candidates, const Node& node,
-                              std::uint32_t begin, std::uint32_t end, Comparison& comparison) {
+HWY_NOINLINE void search_node(const BlockSearch& s, const Candidates& candidates, const Node& node, std::uint32_t begin,
+                              std::uint32_t end, Comparison& comparison) {
   for (std::uint32_t k = begin; k < end; ++k) {
     const std::uint32_t v = s.by_node[k];
     const std::uint32_t distance2 = compare<kSteps>(s, candidates, v, comparison);
@@ -113,8 +97,8 @@ HWY_NOINLINE void search_node(const BlockSearch& s, const CandidateRow& candidat
 
 /// Calls search_node() for the number of candidates that the node has, kStep * kSteps or fewer.
 template <std::uint32_t kSteps>
-HWY_INLINE void search_steps(const BlockSearch& s, const CandidateRow& candidates, const Node& node,
-                             std::uint32_t begin, std::uint32_t end, Comparison& comparison) {
+HWY_INLINE void search_steps(const BlockSearch& s, const Candidates& candidates, const Node& node, std::uint32_t begin,
+                             std::uint32_t end, Comparison& comparison) {
   if constexpr (kSteps > 1)
     if (candidates.size() <= kStep * (kSteps - 1))
       return search_steps<kSteps - 1>(s, candidates, node, begin, end, comparison);
@@ -123,7 +107,7 @@ HWY_INLINE void search_steps(const BlockSearch& s, const CandidateRow& candidate
 
 /// Body of block_search(): searches the candidates around every node for the node's small parcels.
 void SearchNodes(const BlockSearch& s) {
-  CandidateRow candidates{};
+  Candidates candidates{};
   Comparison comparison{};
   visit_nodes(s, candidates, [&](const Node& node, std::uint32_t begin, std::uint32_t end) HWY_ATTR {
     if (candidates.size() > kCandidates) {

@@ -8,14 +8,18 @@ namespace merganser::nearest {
 
 /// Units of filter coordinates in the widest edge of a cell.
 inline constexpr double kFilterUnits = 32768;
+/// Coordinates beside the position that the filter takes, at most.
+inline constexpr std::uint32_t kMaxMoreFilter = 3;
 
 /// Arguments of block_search(), the inner loop of the exact nearest-neighbour search. A filter coordinate is the distance from the
 /// cells' lower corner in units of the widest cell edge / kFilterUnits, rounded to an integer, modulo 2^16: differences of less than
 /// one cell edge are exact to a unit. A node is a corner of cells; small parcels are listed under their nearest node.
 struct BlockSearch {
-  const std::uint16_t* x;  ///< x coordinates of the filter by vertex
-  const std::uint16_t* y;  ///< y coordinates of the filter by vertex
-  const std::uint16_t* z;  ///< z coordinates of the filter by vertex
+  const std::uint16_t* x;                     ///< x coordinates of the filter by vertex
+  const std::uint16_t* y;                     ///< y coordinates of the filter by vertex
+  const std::uint16_t* z;                     ///< z coordinates of the filter by vertex
+  std::uint32_t more_axes;                    ///< several_search() alone: coordinates of the filter beside the position
+  const std::uint16_t* more[kMaxMoreFilter];  ///< these, by vertex: differences are below 2^16 units
   const std::uint32_t*
       cell_start;  ///< by cell and kind: all parcels of cell c are cell_start[2c] .. cell_start[2c + 2]
   const std::uint32_t*

@@ -43,12 +43,15 @@ constexpr std::uint16_t kNearest = 8180;
 /// Candidates of block_search() for the nodes of one row along x: the parcels of the four rows of cells around it, copied column by
 /// column. A column is the four cells at one position along x, so the candidates of a node, the 2x2x2 cells around it, are two
 /// columns, one behind the other in memory, and every cell is copied once for a row of nodes.
+/// @tparam kMore  coordinates beside the position that there is room for
+template <std::uint32_t kMore>
 class CandidateRow {
  public:
   alignas(64) std::uint16_t x[kCandidateRoom];
   alignas(64) std::uint16_t y[kCandidateRoom];
   alignas(64) std::uint16_t z[kCandidateRoom];
   alignas(64) std::int32_t vertex[kCandidateRoom];
+  alignas(64) std::uint16_t more[std::max(kMore, 1U)][kMore > 0 ? kCandidateRoom : 1];
 
   /// Begins the row of nodes (jy, jz), before its first node. Places behind the last candidate get coordinates one cell edge from
   /// the nodes: at least half an edge, on two axes, from any parcel of them.
@@ -115,6 +118,8 @@ class CandidateRow {
         hn::StoreU(hn::Add(hn::LoadU(u, from_z + v), shift_z), u, z + to);
         for (std::uint32_t k = 0; k < lanes; k += numbers)
           hn::StoreU(hn::Add(iota, hn::Set(i, static_cast<std::int32_t>(v + k))), i, vertex + to + k);
+        if constexpr (kMore > 0)
+          for (std::uint32_t a = 0; a < s.more_axes; ++a) hn::StoreU(hn::LoadU(u, s.more[a] + v), u, more[a] + to);
       }
       to = stop;
     }
@@ -159,6 +164,8 @@ class CandidateRow {
       y[i] = y[first_ + i];
       z[i] = z[first_ + i];
       vertex[i] = vertex[first_ + i];
+      if constexpr (kMore > 0)
+        for (auto& axis : more) axis[i] = axis[first_ + i];
     }
     middle_ -= first_;
     end_ -= first_;
@@ -252,6 +259,30 @@ HWY_INLINE VU filtered_distance2(VU px, VU py, VU pz, const std::uint16_t* x, co
   return hn::SaturatedAdd(hn::SaturatedAdd(filtered_square(dx), filtered_square(dy)), filtered_square(dz));
 }
 
+/// Returns the squares of differences of coordinates below 2^16 units, as the filter compares them; from 2^15 - 1 units on that of these.
+HWY_INLINE VU filtered_square_of_any(VU p, VU q) {
+  const U u;
+  const VU difference = hn::Or(hn::SaturatedSub(p, q), hn::SaturatedSub(q, p));
+  return filtered_square(hn::BitCast(S(), hn::Min(difference, hn::Set(u, 0x7fff))));
+}
+
+/// Returns the least lane of a vector of squared distances.
+template <class D, class V>
+HWY_INLINE std::uint16_t least(D d, V v) {
+#if !HWY_HAVE_SCALABLE && HWY_TARGET != HWY_SCALAR
+  if constexpr (hn::MaxLanes(D()) > 8) {
+    const hn::Half<D> half;
+    return least(half, hn::Min(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  } else
+#endif
+    return hn::GetLane(hn::MinOfLanes(d, v));
+}
+
+/// Squared distances from one small parcel to the candidates of its node.
+struct Comparison {
+  alignas(64) std::uint16_t distance2[kCandidates];
+};
+
 /// Returns which of kStep squared distances are at most `limit`, the lowest bit first.
 HWY_INLINE std::uint32_t near_bits(const std::uint16_t* distance2, VU limit) {
   const U u;
@@ -280,21 +311,26 @@ HWY_INLINE std::uint32_t near_bits(const std::uint16_t* distance2, VU limit) {
 
 /// Reads the candidates of every node that has small parcels, and calls visit(node, begin, end): these are by_node[begin] ..
 /// by_node[end - 1]. Candidates are in memory only if they are at most kCandidates.
-HWY_INLINE void visit_nodes(const BlockSearch& s, CandidateRow& candidates, const auto& visit) {
+HWY_INLINE void visit_nodes(const BlockSearch& s, auto& candidates, const auto& visit) {
   // Of nodes whose cells reach a cell edge beyond the node on every axis, parcels are half an edge from it.
   const std::int32_t sure = sure_bound(0.5 * std::min({s.width[0], s.width[1], s.width[2]}));
   std::size_t number = 0;
+  const auto nodes_of_row = static_cast<std::size_t>(s.cells[0]) + 1;
   for (int jz = 0; jz <= s.cells[2]; ++jz)
     for (int jy = 0; jy <= s.cells[1]; ++jy) {
+      if (s.node_start[number] == s.node_start[number + nodes_of_row]) {
+        number += nodes_of_row;
+        continue;
+      }
       Node node{{{}, node_axis(s, 1, jy), node_axis(s, 2, jz)}, 0};
       const bool inner = is_inner(node.axis[1], s.width[1]) && is_inner(node.axis[2], s.width[2]);
       candidates.begin_row(s, jy, jz, node.axis[1].at, node.axis[2].at);
-      candidates.append(s, -1);
+      int next = -1;  // column that append() copies next
       for (int jx = 0; jx <= s.cells[0]; ++jx, ++number) {
-        candidates.append(s, jx);
         const std::uint32_t begin = s.node_start[number];
         const std::uint32_t end = s.node_start[number + 1];
         if (begin == end) continue;
+        for (next = std::max(next, jx - 1); next <= jx; ++next) candidates.append(s, next);
         node.axis[0] = node_axis(s, 0, jx);
         node.sure = inner && is_inner(node.axis[0], s.width[0]) ? sure : 0;
         visit(node, begin, end);

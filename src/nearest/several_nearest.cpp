@@ -40,7 +40,9 @@ bool SeveralNearest::find(const CellList::Query& query, const Best& bound, std::
     std::fill(best.begin(), best.end(), bound);
     return true;
   }
-  if (!search_block()) {
+  // A ball that holds as many parcels as are searched decides, if it is not much larger than one that usually does.
+  const double reach = std::sqrt(conditions.reach2) * (1 + 1e-12);
+  if (!(reach < 2 * guess_ && search_ball(reach)) && !search_block()) {
     double radius = guess_;
     for (int balls = 1; !search_ball(radius); ++balls, radius *= 2)
       if (more_.count > 0 && balls == kMaxBalls) return false;
@@ -61,18 +63,19 @@ class SeveralNearest::Sink final : public SeveralSink {
     ++taken_;
     take_(vertex, nearest);
   }
-  void leave(std::uint32_t vertex) override {
+  void leave(std::uint32_t vertex, double reach2) override {
     // Where many are left, positions tell little about the nearest, and it would give up often.
     if (search_.more_.count == 0 || ++left_ <= kFew + taken_ / kShare)
-      search(vertex);
+      search(vertex, reach2);
     else
       give_up(vertex);
   }
-  /// Searches the nearest of a small parcel by itself, unless it gives up for all.
-  void search(std::uint32_t vertex) {
+  /// Searches the nearest of a small parcel by itself, unless it gives up for all. @param reach2  as of leave()
+  void search(std::uint32_t vertex, double reach2) {
     const Site& s = search_.cells_.sorted_[vertex];
     const double* const more = search_.more_.values + vertex * search_.more_.count;
-    if (gives_up || !search_.find({{s.x, s.y, s.z}, vertex}, Best(), best_, {most2_, more})) return give_up(vertex);
+    if (gives_up || !search_.find({{s.x, s.y, s.z}, vertex}, Best(), best_, {most2_, more, reach2}))
+      return give_up(vertex);
     std::size_t found = 0;
     for (; found < best_.size() && best_[found].vertex != links::kNone; ++found)
       near_[found] = {best_[found].distance2, best_[found].vertex};
@@ -121,19 +124,21 @@ std::vector<std::uint32_t> SeveralNearest::find_some(std::span<const std::uint32
 /// Does what find_some() does, or with null what find_all() does.
 std::vector<std::uint32_t> SeveralNearest::find_small(const std::span<const std::uint32_t>* vertices, double most2,
                                                       const Take& take) {
-  constexpr std::size_t kFew = 32;  // so many vertices for each searched, and the visit of all nodes costs more
+  // Vertices that take less time by themselves than the visit of all nodes: so few, or less than 1 of so many.
+  constexpr std::size_t kFew = 8;
+  constexpr std::size_t kMany = 16384;
   const auto count = static_cast<std::uint32_t>(distance2_.size());
   Sink sink(*this, most2, take, count);
   SeveralSearch search{
       {}, cells_.sorted_, cells_.box_, count, most2, more_, cells_.scale_ * cells_.scale_ * kFilterUnits, &sink};
   const bool by_nodes = count <= kMaxNear / 2 && cells_.fill_block_search(search.block);
-  if (vertices != nullptr && (!by_nodes || vertices->size() < cells_.n_ / kFew)) {
-    for (const std::uint32_t v : *vertices) sink.search(v);
+  if (vertices != nullptr && (!by_nodes || vertices->size() < kFew + cells_.n_ / kMany)) {
+    for (const std::uint32_t v : *vertices) sink.search(v, std::numeric_limits<double>::infinity());
     return std::move(sink.given_up);
   }
   if (!by_nodes) {
     for (std::uint32_t v = 0; v < cells_.n_; ++v)
-      if (cells_.is_small(v)) sink.leave(v);
+      if (cells_.is_small(v)) sink.leave(v, std::numeric_limits<double>::infinity());
     return std::move(sink.given_up);
   }
   if (vertices != nullptr)
@@ -141,8 +146,20 @@ std::vector<std::uint32_t> SeveralNearest::find_small(const std::span<const std:
   else
     cells_.list_by_node(node_start_);
   search.block.node_start = node_start_.data();
+  write_more_filter(search.block);
   several_search(search);
   return std::move(sink.given_up);
+}
+
+/// Writes the coordinates of the filter beside the position, if one parcel is searched and they are near enough to each other.
+void SeveralNearest::write_more_filter(BlockSearch& block) {
+  if (distance2_.size() > 1 || more_.count == 0 || more_.count > kMaxMoreFilter) return;
+  const std::size_t stride = cells_.n_ + CellList::kPadding;
+  more_filter_.resize(more_.count * stride);
+  std::uint16_t* to[kMaxMoreFilter];
+  for (std::size_t a = 0; a < more_.count; ++a) block.more[a] = to[a] = more_filter_.data() + a * stride;
+  if (nearest::write_more_filter(more_, cells_.n_, cells_.scale_ * kFilterUnits, to))
+    block.more_axes = static_cast<std::uint32_t>(more_.count);
 }
 
 /// Begins the list of a search within a radius.

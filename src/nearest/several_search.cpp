@@ -20,6 +20,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<double, 8>;
 using L = hn::RebindToSigned<D>;
 using VD = hn::Vec<D>;
+using Candidates = CandidateRow<kMaxMoreFilter>;
 
 constexpr std::uint32_t kPad = 16;  // entries beyond the last parcel listed, which vectors read and write
 constexpr std::uint32_t kRoom = kMaxNear + kPad;
@@ -39,7 +40,7 @@ struct NearLists {
 
 /// Lists the candidates of small parcel v whose filtered squared distances are at most `limit`. @return false if there are more than
 /// kMaxNear
-HWY_INLINE bool list_near(const BlockSearch& s, const CandidateRow& candidates, std::uint32_t v, std::uint32_t limit,
+HWY_INLINE bool list_near(const BlockSearch& s, const Candidates& candidates, std::uint32_t v, std::uint32_t limit,
                           NearLists& to) {
   const U u;
   const I i;
@@ -201,8 +202,9 @@ HWY_INLINE void choose_nearest(const SeveralSearch& s, NearLists& near) {
 
 /// Searches the nearest of small parcel v among the candidates of its node with filtered squared distances up to `limit`. @return
 /// whether they are certain; they are at the front of near.sorted
-HWY_INLINE bool search_within(const SeveralSearch& s, const VD* period, const CandidateRow& candidates,
-                              const Node& node, std::uint32_t v, std::uint32_t limit, NearLists& near) {
+HWY_INLINE bool search_within(const SeveralSearch& s, const VD* period, const Candidates& candidates, const Node& node,
+                              std::uint32_t v, std::uint32_t limit, NearLists& near) {
+  near.found = 0;
   if (!list_near(s.block, candidates, v, limit, near)) return false;
   if (near.count <= s.count && s.most2 * s.units >= limit) return false;
   measure_near(s, period, v, near);
@@ -210,7 +212,6 @@ HWY_INLINE bool search_within(const SeveralSearch& s, const VD* period, const Ca
     choose_nearest(s, near);
   else
     sort_near(s, near);
-  near.found = 0;
   while (near.found < s.count && near.sorted[near.found].distance2 < kInfinity) ++near.found;
   const double reach2 = near.found == s.count ? std::min(near.sorted[s.count - 1].distance2, s.most2) : s.most2;
   const double filtered = reach2 * s.units;
@@ -218,6 +219,146 @@ HWY_INLINE bool search_within(const SeveralSearch& s, const VD* period, const Ca
   const auto distance2 = static_cast<std::uint32_t>(filtered) + 1;
   return static_cast<std::int32_t>(distance2) < node.sure ||
          is_within(node, {s.block.x[v], s.block.y[v], s.block.z[v]}, distance2);
+}
+
+/// Loads the coordinates of a vector of parcels.
+template <std::uint32_t kMore>
+HWY_INLINE void load_more(const double* from, VD (&x)[kMaxMoreFilter]) {
+  const D d;
+  if constexpr (kMore == 1)
+    x[0] = hn::LoadU(d, from);
+  else if constexpr (kMore == 2)
+    hn::LoadInterleaved2(d, from, x[0], x[1]);
+  else
+    hn::LoadInterleaved3(d, from, x[0], x[1], x[2]);
+}
+
+/// Computes the coordinates of the filter beside the position (write_more_filter()).
+template <std::uint32_t kMore>
+HWY_INLINE bool write_more(const MoreAxes& more, std::size_t count, double units, std::uint16_t* const* to) {
+  constexpr double kMaxDifference = 65000;  // in units
+  const D d;
+  const hn::Rebind<std::int32_t, D> numbers;
+  const hn::Rebind<std::uint16_t, D> filter;
+  const std::size_t lanes = hn::Lanes(d);
+  const std::size_t whole = count / lanes * lanes;
+  VD x[kMaxMoreFilter];
+  VD least[kMaxMoreFilter];
+  VD most[kMaxMoreFilter];
+  for (std::uint32_t a = 0; a < kMore; ++a) least[a] = most[a] = hn::Set(d, more.values[a]);
+  for (std::size_t v = 0; v < whole; v += lanes) {
+    load_more<kMore>(more.values + v * kMore, x);
+    for (std::uint32_t a = 0; a < kMore; ++a) {
+      least[a] = hn::Min(least[a], x[a]);
+      most[a] = hn::Max(most[a], x[a]);
+    }
+  }
+  double lower[kMaxMoreFilter];
+  for (std::uint32_t a = 0; a < kMore; ++a) {
+    lower[a] = hn::GetLane(hn::MinOfLanes(d, least[a]));
+    double upper = hn::GetLane(hn::MaxOfLanes(d, most[a]));
+    for (std::size_t v = whole; v < count; ++v) {
+      lower[a] = std::min(lower[a], more.values[v * kMore + a]);
+      upper = std::max(upper, more.values[v * kMore + a]);
+    }
+    if (!((upper - lower[a]) * units < kMaxDifference)) return false;
+  }
+  const VD factor = hn::Set(d, units);
+  const VD half = hn::Set(d, 0.5);
+  for (std::size_t v = 0; v < whole; v += lanes) {
+    load_more<kMore>(more.values + v * kMore, x);
+    for (std::uint32_t a = 0; a < kMore; ++a) {
+      const VD at = hn::Add(hn::Mul(hn::Sub(x[a], hn::Set(d, lower[a])), factor), half);
+      hn::StoreU(hn::DemoteTo(filter, hn::DemoteTo(numbers, at)), filter, to[a] + v);
+    }
+  }
+  for (std::size_t v = whole; v < count; ++v)
+    for (std::uint32_t a = 0; a < kMore; ++a)
+      to[a][v] =
+          static_cast<std::uint16_t>(static_cast<std::int32_t>((more.values[v * kMore + a] - lower[a]) * units + 0.5));
+  return true;
+}
+
+/// Computes the coordinates of the filter beside the position, by their number (write_more_filter()).
+bool WriteMore(const MoreAxes& more, std::size_t count, double units, std::uint16_t* const* to) {
+  static_assert(kMaxMoreFilter == 3);
+  if (more.count == 1) return write_more<1>(more, count, units, to);
+  if (more.count == 2) return write_more<2>(more, count, units, to);
+  return write_more<3>(more, count, units, to);
+}
+
+/// Finds the nearest of small parcel v among the candidates of its node by the filter, of position and kMore other coordinates. The filter
+/// is wrong by less than (3 + kMore) 0.5 + 1.51 sqrt(3 + kMore), up to 6.8 (candidate_row.hpp). @return its vertex; links::kNone if another
+/// may be as near, or one that is no candidate
+template <std::uint32_t kMore>
+HWY_INLINE std::uint32_t find_filtered(const BlockSearch& s, const Candidates& candidates, const Node& node,
+                                       std::uint32_t v, Comparison& c) {
+  constexpr std::uint32_t kMoreError = 3;   // beyond kError
+  constexpr std::uint32_t kMoreDoubt = 14;  // as kDoubt
+  const U u;
+  const auto lanes = static_cast<std::uint32_t>(hn::Lanes(u));
+  const std::uint32_t first = candidates.first();
+  const std::uint32_t size = candidates.size();
+  const VU px = hn::Set(u, s.x[v]);
+  const VU py = hn::Set(u, s.y[v]);
+  const VU pz = hn::Set(u, s.z[v]);
+  const VU one = hn::Set(u, 1);
+  VU minimum = hn::Set(u, 0xffff);
+  for (std::uint32_t at = 0; at < size; at += kStep)
+    for (std::uint32_t k = at; k < at + kStep; k += lanes) {
+      const std::uint32_t from = first + k;
+      VU distance2 = filtered_distance2(px, py, pz, candidates.x + from, candidates.y + from, candidates.z + from);
+      for (std::uint32_t a = 0; a < kMore; ++a)
+        distance2 = hn::SaturatedAdd(
+            distance2, filtered_square_of_any(hn::Set(u, s.more[a][v]), hn::LoadU(u, candidates.more[a] + from)));
+      hn::Store(distance2, u, c.distance2 + k);
+      minimum = hn::Min(minimum, hn::Sub(distance2, one));  // 0, as of the parcel itself, becomes the greatest number
+    }
+  const std::uint32_t distance2 = least(u, minimum) + 1U + kMoreError;
+  const VU most = hn::Set(u, static_cast<std::uint16_t>(std::min(distance2 + kMoreDoubt, 0xffffU)));
+  std::uint64_t near[kCandidates / 64];
+  const std::uint32_t words = (size + 63) / 64;
+  int count = 0;
+  std::uint32_t below = 0;  // as in block_search()
+  std::uint32_t above = 0;
+  for (std::uint32_t w = 0; w < words; ++w) {
+    near[w] = near_bits(c.distance2 + 64 * w, most);
+    if (64 * w + kStep < size)
+      near[w] |= static_cast<std::uint64_t>(near_bits(c.distance2 + 64 * w + kStep, most)) << 32;
+    count += std::popcount(near[w]);
+    const auto none = static_cast<std::uint32_t>(near[w] == 0);
+    above = static_cast<std::uint32_t>(std::countl_zero(near[w] | 1)) + ((above + 1) & (0U - none));
+  }
+  for (std::uint32_t w = words; w-- > 0;)
+    below = static_cast<std::uint32_t>(std::countr_zero(near[w])) +
+            (below & (0U - static_cast<std::uint32_t>(near[w] == 0)));
+  const bool is_sure = static_cast<std::int32_t>(distance2) < node.sure ||
+                       (distance2 < kNearest && is_within(node, {s.x[v], s.y[v], s.z[v]}, distance2));
+  if (count != 2 || distance2 >= kNearest || !is_sure) return links::kNone;
+  const auto one_end = static_cast<std::uint32_t>(candidates.vertex[first + below]);
+  const auto other_end = static_cast<std::uint32_t>(candidates.vertex[first + 64 * words - 1 - above]);
+  return one_end ^ other_end ^ v;  // one of them is the parcel itself
+}
+
+/// Does what find_filtered() does for the coordinates of the filter.
+HWY_INLINE std::uint32_t find_filtered(const BlockSearch& s, const Candidates& candidates, const Node& node,
+                                       std::uint32_t v, Comparison& c) {
+  static_assert(kMaxMoreFilter == 3);
+  if (s.more_axes == 1) return find_filtered<1>(s, candidates, node, v, c);
+  if (s.more_axes == 2) return find_filtered<2>(s, candidates, node, v, c);
+  return find_filtered<3>(s, candidates, node, v, c);
+}
+
+/// Returns the squared distance of two parcels, of positions and other coordinates.
+HWY_INLINE double distance2_of(const SeveralSearch& s, std::uint32_t a, std::uint32_t b) {
+  const Site& p = s.sites[a];
+  const Site& q = s.sites[b];
+  double sum = s.box.distance2({p.x, p.y, p.z}, {q.x, q.y, q.z});
+  for (std::size_t i = 0; i < s.more.count; ++i) {
+    const double d = s.more.values[a * s.more.count + i] - s.more.values[b * s.more.count + i];
+    sum = sum + d * d;
+  }
+  return sum;
 }
 
 /// Finds the nearest parcels of the small parcels of every node, and hands over those that are certain (several_search()).
@@ -235,19 +376,31 @@ void SearchSeveral(const SeveralSearch& s) {
     limits[n] = static_cast<std::uint16_t>(std::min<double>(radius * radius / kFilterUnits + kError + 1, kMaxLimit));
     if (s.more.count > 0) limits[n] = kMaxLimit;  // positions are nearer than the parcels
   }
-  CandidateRow candidates{};
+  Candidates candidates{};
   NearLists near{};
+  Comparison comparison{};
+  // Positions of what it finds are nearer than kNearest and an error.
+  const bool by_filter = s.block.more_axes > 0 && s.count == 1 && s.most2 * s.units > kNearest + kError;
   visit_nodes(s.block, candidates, [&](const Node& node, std::uint32_t begin, std::uint32_t end) HWY_ATTR {
     const bool many = candidates.size() > kCandidates;
     const std::uint32_t limit = many ? 0 : limits[candidates.size()];
     for (std::uint32_t k = begin; k < end; ++k) {
       const std::uint32_t v = s.block.by_node[k];
+      near.found = 0;
+      if (by_filter && !many) {
+        const std::uint32_t nearest = find_filtered(s.block, candidates, node, v, comparison);
+        if (nearest != links::kNone) [[likely]] {
+          near.sorted[0] = {distance2_of(s, v, nearest), nearest};
+          s.sink->take(v, {near.sorted, 1});
+          continue;
+        }
+      }
       if (!many && !s.sink->gives_up &&
           (search_within(s, period, candidates, node, v, limit, near) ||
            (limit < kMaxLimit && search_within(s, period, candidates, node, v, kMaxLimit, near)))) {
         s.sink->take(v, {near.sorted, near.found});
       } else {
-        s.sink->leave(v);
+        s.sink->leave(v, near.found == s.count ? near.sorted[s.count - 1].distance2 : kInfinity);
       }
     }
   });
@@ -260,8 +413,13 @@ HWY_AFTER_NAMESPACE();
 namespace merganser::nearest {
 
 HWY_EXPORT(SearchSeveral);
+HWY_EXPORT(WriteMore);
 
 void several_search(const SeveralSearch& s) { MERGANSER_DISPATCH(SearchSeveral)(s); }
+
+bool write_more_filter(const MoreAxes& more, std::size_t count, double units, std::uint16_t* const* to) {
+  return MERGANSER_DISPATCH(WriteMore)(more, count, units, to);
+}
 
 }  // namespace merganser::nearest
 #endif

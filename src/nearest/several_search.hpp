@@ -19,8 +19,9 @@ class SeveralSink {
   bool gives_up = false;  ///< several_search() leaves all that come, without a search
   /// Takes the nearest parcels of a small one, ascending by (distance2, id): as many as are searched, or all within the bound.
   virtual void take(std::uint32_t vertex, std::span<const Near> nearest) = 0;
-  /// Takes a small parcel whose nearest several_search() could not decide.
-  virtual void leave(std::uint32_t vertex) = 0;
+  /// Takes a small parcel whose nearest several_search() could not decide. @param reach2  a squared distance within which there are as
+  /// many parcels as are searched, or infinite
+  virtual void leave(std::uint32_t vertex, double reach2) = 0;
   /// Sorts parcels near a small one by (distance2, id).
   virtual void sort(std::span<Near> near) const = 0;
 };
@@ -37,6 +38,10 @@ struct SeveralSearch {
   SeveralSink* sink;    ///< receives the results, in the order of nodes
 };
 
+/// Writes coordinates of the filter beside the position, as BlockSearch::more. Local. @param more  1 to kMaxMoreFilter coordinates
+/// @param units  of the filter in 1 of a coordinate @param to  by axis: `count` numbers
+/// @return false, and what is in `to` says nothing, if some are too far from each other
+bool write_more_filter(const MoreAxes& more, std::size_t count, double units, std::uint16_t* const* to);
 /// Finds the nearest parcels of every small parcel within the 2x2x2 cells around the parcel's node: those near enough in fixed point are
 /// compared in double precision, by canonical distances. Results are exact; parcels that have no certain one are left to the sink. Reads
 /// as block_search(). Local.

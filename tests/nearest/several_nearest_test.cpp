@@ -245,6 +245,78 @@ TEST(SeveralNearest, are_right_with_more_axes_with_every_instruction_set) {
     }
 }
 
+/// Compares searches of the nearest around small parcels by positions and other coordinates, `axes` numbers of each parcel.
+void compare_in_more_axes(const Cloud& cloud, const std::vector<double>& coordinates, std::size_t axes) {
+  const Sorted sorted(cloud.box, whole(cloud.box), cloud.parcels,
+                      {.parcels_per_cell = nearest::SeveralNearest::parcels_per_cell(3)});
+  std::vector<double> values(coordinates.size());
+  for (std::uint32_t v = 0; v < cloud.parcels.size(); ++v)
+    std::copy_n(coordinates.begin() + sorted.container(v) * static_cast<std::ptrdiff_t>(axes), axes,
+                values.begin() + v * static_cast<std::ptrdiff_t>(axes));
+  const nearest::MoreAxes more{values.data(), axes};
+  for (const double most2 : {0.004, 0.02, 1e9}) {
+    std::vector<std::vector<nearest::Best>> want(cloud.parcels.size());
+    for (std::uint32_t v = 0; v < want.size(); v += 2)
+      want[v] = all_sorted_in_more_axes(sorted, cloud.box, more, v, 1, most2);
+    for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+      SCOPED_TRACE(hwy::TargetName(target));
+      hwy::SetSupportedTargetsForTest(target);
+      hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+      nearest::SeveralNearest search(sorted.cells(), sorted.ids(), 1, more);
+      (void)search.find_all(most2, [&](std::uint32_t v, std::span<const nearest::Near> got) {
+        if (v % 2 != 0) return;
+        ASSERT_EQ(got.size(), want[v].size());
+        if (got.empty()) return;
+        ASSERT_EQ(bits(got[0].distance2), bits(want[v][0].distance2));
+        ASSERT_EQ(got[0].vertex, want[v][0].vertex);
+      });
+    }
+    hwy::SetSupportedTargetsForTest(0);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  }
+}
+
+// The filter compares the other coordinates too, and where it cannot tell which parcel is nearest, distances do: most lie at random, some
+// on a lattice. With the greatest width they are too far from each other for it.
+TEST(SeveralNearest, are_right_with_more_axes_that_lie_at_random) {
+  std::mt19937_64 random(8);
+  const auto next = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+  for (const std::size_t axes : {1, 2, 3})
+    for (const double width : {0.0, 1e-5, 0.05, 0.4, 2.0}) {
+      Cloud cloud{cube(axes != 2), {}};
+      std::vector<double> coordinates;
+      for (int i = 0; i < 1501; ++i) {
+        const bool lattice = random() % 4 == 0;
+        const auto coordinate = [&] { return lattice ? std::floor(16 * next()) / 16 : next(); };
+        const double x = coordinate();
+        const double y = coordinate();
+        add_point(cloud.parcels, i, {x, y, coordinate()}, i % 2 == 0);
+        for (std::size_t a = 0; a < axes; ++a) coordinates.push_back(coordinate() * width - 1e3);
+      }
+      compare_in_more_axes(cloud, coordinates, axes);
+    }
+}
+
+// Six parcels around each differ in distance by little more or less than the filter is wrong.
+TEST(SeveralNearest, are_right_with_more_axes_where_distances_hardly_differ) {
+  std::mt19937_64 random(9);
+  const auto next = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+  for (const std::size_t axes : {1, 2, 3})
+    for (const double jitter : {2e-4, 1e-3, 4e-3})
+      for (const int edge : {9, 12}) {
+        Cloud cloud{cube(true), {}};
+        std::vector<double> coordinates;
+        for (int i = 0; i < edge * edge * edge; ++i) {
+          const auto place = [&](int k) { return (k + 0.5 + jitter * (next() - 0.5)) / edge; };
+          const double x = place(i % edge);
+          const double y = place(i / edge % edge);
+          add_point(cloud.parcels, i, {x, y, place(i / edge / edge)}, i % 3 == 0);
+          for (std::size_t a = 0; a < axes; ++a) coordinates.push_back(0.05 * std::sqrt(jitter) * next());
+        }
+        compare_in_more_axes(cloud, coordinates, axes);
+      }
+}
+
 /// Compares searches around all small parcels of a cloud, in cells that hold as many parcels as suits the number searched. Returns the
 /// number of cells.
 std::int64_t compare_in_cells(const Cloud& cloud, std::size_t count) {

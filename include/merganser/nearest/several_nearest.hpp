@@ -12,6 +12,8 @@
 
 namespace merganser::nearest {
 
+struct BlockSearch;
+
 /// Parcel near another one.
 struct Near {
   double distance2;      ///< squared canonical distance
@@ -29,6 +31,8 @@ struct MoreAxes {
 struct NearConditions {
   double most2 = std::numeric_limits<double>::infinity();  ///< greatest squared distance of positions, inclusive
   const double* more = nullptr;  ///< coordinates of the query point beside its position, if parcels have such
+  /// A squared distance within which there are as many parcels as are searched; infinite: unknown. It changes the time alone.
+  double reach2 = std::numeric_limits<double>::infinity();
 };
 
 /// Search of a number of nearest parcels at once in a sorted cell list: most points find them within the 2x2x2 cells around their
@@ -70,6 +74,7 @@ class SeveralNearest {
   };
   [[nodiscard]] std::vector<std::uint32_t> find_small(const std::span<const std::uint32_t>* vertices, double most2,
                                                       const Take& take);
+  void write_more_filter(BlockSearch& block);
   [[nodiscard]] bool choose_layers(std::size_t axis, double& reach);
   [[nodiscard]] bool search_block();
   [[nodiscard]] bool search_ball(double radius);
@@ -91,9 +96,10 @@ class SeveralNearest {
   double most2_ = 0;             // greatest squared distance of the positions looked at
   std::array<bool, 3> wraps_{};  // by axis: the cells fill the period
   std::array<Layers, 3> layers_{};
-  std::vector<std::uint32_t> node_start_;  // by node of the search grid: first of its small parcels
-  std::vector<double> distance2_;          // list of one query
-  std::vector<std::uint32_t> vertex_;      // by entry; links::kNone: the bound
+  std::vector<std::uint32_t> node_start_;   // by node of the search grid: first of its small parcels
+  std::vector<std::uint16_t> more_filter_;  // coordinates of the filter beside the position, by axis and vertex
+  std::vector<double> distance2_;           // list of one query
+  std::vector<std::uint32_t> vertex_;       // by entry; links::kNone: the bound
 };
 
 }  // namespace merganser::nearest
