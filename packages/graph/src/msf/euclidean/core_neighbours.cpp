@@ -28,7 +28,8 @@ void CoreNeighbours::resize(std::uint64_t total, std::uint32_t longest) {
 
 template <std::size_t D>
 void CoreNeighbours::add(const PointTree<D>& tree, std::uint32_t v, std::span<const std::uint32_t> near,
-                         const auto& core_of, std::span<const std::uint8_t> folded, const auto& measure, Part& part) {
+                         std::uint32_t within, const auto& core_of, std::span<const std::uint8_t> folded,
+                         const auto& measure, Part& part) {
   // A list is known if the last of the nearest points is beyond the core distance, also as rounded, or if there are no other points.
   const double core = core_of(v);
   std::vector<std::uint32_t>& entries = part.entries;
@@ -39,9 +40,10 @@ void CoreNeighbours::add(const PointTree<D>& tree, std::uint32_t v, std::span<co
   };
   if (folded[v] != 0) return leave_open();
   if (near.back() != kNone && !(tree.distance2(v, near.back()) > measure.compared_above(core))) return leave_open();
-  for (const std::uint32_t u : near) {
+  for (std::uint32_t i = 0; i < near.size(); ++i) {
+    const std::uint32_t u = near[i];
     if (u == kNone) break;
-    if (measure.weight(tree.distance2(v, u)) > core) continue;
+    if (i >= within && measure.weight(tree.distance2(v, u)) > core) continue;
     if (folded[u] != 0) return leave_open();
     if (core_of(u) <= core) entries.push_back(static_cast<std::uint32_t>(tree.id(u)));
   }
@@ -56,7 +58,10 @@ CoreNeighbours::CoreNeighbours(const PointTree<D>& tree, const NearPoints& near,
   if (count_.empty()) return;
   const auto folded = mark_folded(tree);
   const std::span<const std::uint32_t> all(near.point);
-  const auto core_of = [&](std::uint32_t v) { return tree.metric().weight(cores[v]); };
+  std::vector<double> weights(tree.size());
+  const auto core_of = [&](std::uint32_t v) { return weights[v]; };
+  // Without folded points a core distance is that to the (min_samples - 1)-th neighbour.
+  const std::uint32_t within = tree.folds().empty() ? min_samples - 1 : 0;
   // Each thread makes the lists of consecutive points, which are then joined in that order. The first one's are in place.
   const auto team = static_cast<std::uint64_t>(tree.size() < kMinThreadItems ? 1 : threads);
   const auto first = [&](std::uint64_t t) { return static_cast<std::uint32_t>(tree.size() * t / team); };
@@ -64,8 +69,13 @@ CoreNeighbours::CoreNeighbours(const PointTree<D>& tree, const NearPoints& near,
   parts[0].entries = std::move(entries_);
   in_parallel(static_cast<int>(team), [&](int t) {
     const auto at = static_cast<std::uint64_t>(t);
+    for (std::uint32_t v = first(at); v < first(at + 1); ++v) weights[v] = tree.metric().weight(cores[v]);
+  });
+  in_parallel(static_cast<int>(team), [&](int t) {
+    const auto at = static_cast<std::uint64_t>(t);
     for (std::uint32_t v = first(at); v < first(at + 1); ++v)
-      add(tree, v, all.subspan(std::size_t{v} * near.keep, min_samples), core_of, folded, tree.metric(), parts[at]);
+      add(tree, v, all.subspan(std::size_t{v} * near.keep, min_samples), within, core_of, folded, tree.metric(),
+          parts[at]);
   });
   entries_ = std::move(parts[0].entries);
   open_ = std::move(parts[0].open);
@@ -112,7 +122,7 @@ void CoreNeighbours::search(const Sites& sites, std::span<const double> cores, s
       const std::size_t from = static_cast<std::size_t>(q) * found.row;
       for (std::uint32_t i = 0; i < keep; ++i)
         near[i] = found.distance2[from + i] < kInfinity ? static_cast<std::uint32_t>(found.point[from + i]) : kNone;
-      add(tree, found.first + q, near, core_of, folded, sites, part);
+      add(tree, found.first + q, near, 0, core_of, folded, sites, part);
     }
   });
   entries_ = std::move(part.entries);

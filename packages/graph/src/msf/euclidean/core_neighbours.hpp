@@ -63,12 +63,13 @@ class CoreNeighbours {
   };
   /// Appends the list of a point to `part`, unless it is not known.
   /// @param near     its nearest points, ascending; kNone where there are no more
+  /// @param within   the distance to so many of them is known not to be above its core distance
   /// @param core_of  returns the core distance of a point of the tree, as weights have it
   /// @param folded   by point of the tree: 1: it represents several equal points
   /// @param measure  has the functions weight() and compared_above() of Metric
   template <std::size_t D>
-  void add(const PointTree<D>& tree, std::uint32_t v, std::span<const std::uint32_t> near, const auto& core_of,
-           std::span<const std::uint8_t> folded, const auto& measure, Part& part);
+  void add(const PointTree<D>& tree, std::uint32_t v, std::span<const std::uint32_t> near, std::uint32_t within,
+           const auto& core_of, std::span<const std::uint8_t> folded, const auto& measure, Part& part);
 
   std::vector<std::uint32_t> begin_;    // by id: position of the list in entries_
   std::vector<std::uint8_t> count_;     // by id: length of the list; no points: there are no lists

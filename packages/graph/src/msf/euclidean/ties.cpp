@@ -33,8 +33,7 @@ bool BoruvkaState<D>::finds_tie(std::uint32_t leaf, std::uint32_t v, const Key& 
 }
 
 template <std::size_t D>
-bool BoruvkaState<D>::may_tie(std::uint32_t leaf, std::uint32_t v, const Key& choice,
-                               std::vector<Visit>& stack) const {
+bool BoruvkaState<D>::may_tie(std::uint32_t leaf, std::uint32_t v, const Key& choice, std::vector<Visit>& stack) const {
   const double most = equal_weight(choice.d2);
   // Every edge of v weighs its core distance at least, and those of that weight are not long.
   if (bound[v] > most || core[v] == choice.d2) return false;
@@ -54,7 +53,8 @@ bool BoruvkaState<D>::may_tie(std::uint32_t leaf, std::uint32_t v, const Key& ch
 
 template <std::size_t D>
 void BoruvkaState<D>::check_ties(bool first) {
-  constexpr std::size_t kMany = 16;  // tied choices of so many points are many: then nearly all clusters are searched anyway
+  constexpr std::size_t kMany =
+      16;  // tied choices of so many points are many: then nearly all clusters are searched anyway
   if (!checks_ties) return;
   const auto& leaves = tree.leaves();
   std::vector<std::atomic<std::uint8_t>> found(first ? 0 : components);
@@ -86,7 +86,7 @@ void BoruvkaState<D>::check_ties(bool first) {
   checks_ties = tied.size() <= tree.size() / kMany;
 }
 
-#define MERGANSER_MEMBERS(UNUSED, D)                                                                                   \
+#define MERGANSER_MEMBERS(UNUSED, D)                                                                             \
   template bool BoruvkaState<D>::finds_tie(std::uint32_t, std::uint32_t, const Key&, std::vector<Visit>&) const; \
   template bool BoruvkaState<D>::may_tie(std::uint32_t, std::uint32_t, const Key&, std::vector<Visit>&) const;   \
   template void BoruvkaState<D>::check_ties(bool);
