@@ -263,8 +263,8 @@ struct NearPoints {
 };
 
 /// Begins Boruvka's rounds on this rank's points as find_lists() does, by mutual reachability distances, from the lists that the
-/// search for core distances has found, without another search. Lists may have fewer than `neighbours` entries, also none: the
-/// least edges that they do not decide are searched in the rounds. Local.
+/// search for core distances has found, without another search. Lists have all entries that are known, at most `neighbours`
+/// where these are fewer than by default; also none: the least edges that they do not decide are searched in the rounds. Local.
 /// @param near  lists of at least samples - 1 points; emptied
 /// @param alone  core distances are those to the (samples - 1)-th entry, as there are no other ranks, no folded points and no alpha
 template <std::size_t D>
