@@ -9,6 +9,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/msf/hdbscan.hpp"
+#include "src/msf/euclidean/core_neighbours.hpp"
 #include "tests/msf/swarms.hpp"
 #include "tests/support/folders.hpp"
 #include "tests/support/refusal.hpp"
@@ -68,7 +69,9 @@ struct Reach {
 };
 
 /// What the library grows on so many ranks from the points that it is given in another order.
-Growth grown(const Swarm& swarm, int samples, int ranks = 1, std::uint64_t most_steps = kMaxGrowSteps) {
+/// @param lists  receives what the search for the forest has found about equal edges
+Growth grown(const Swarm& swarm, int samples, int ranks = 1, std::uint64_t most_steps = kMaxGrowSteps,
+             euclidean::NeighboursPointer* lists = nullptr) {
   Growth growth;
   on_threads(ranks, [&](comm::Transport& t) {
     EuclideanOptions options;
@@ -88,6 +91,7 @@ Growth grown(const Swarm& swarm, int samples, int ranks = 1, std::uint64_t most_
     const GatheredPoints known = gather_points(points, cores, t, options, neighbours);
     if (t.rank() == 0) {
       EXPECT_EQ(grow(forest, known, most_steps).edges, growth.edges);
+      if (lists != nullptr) *lists = neighbours;
     }
   });
   return growth;
@@ -154,6 +158,45 @@ TEST(GrowTest, of_equal_distances_the_choice_is_among_all_pairs_on_any_ranks_in_
           differ_from_forest += static_cast<int>(grow(reach.forest()) != growth.edges);
         }
   EXPECT_GT(differ_from_forest, 60);  // or there is nothing that the other edges decide
+}
+
+TEST(GrowTest, where_few_distances_are_equal_only_those_are_searched) {
+  // Mirrored points have pairs of equal edges between both halves, which are the only ones where the halves are far apart.
+  int closed = 0;
+  int partly = 0;
+  std::uint64_t seed = 0;
+  for (const auto metric : {Distance::euclidean, Distance::manhattan, Distance::chebyshev})
+    for (const int dimension : {1, 2, 3})
+      for (const auto* shape : {"uniform", "mirrored", "apart", "thousandths", "copies", "pairs"})
+        for (const int samples : {2, 3, 5, 9}) {
+          Swarm swarm = make_swarm("uniform", dimension, 240, ++seed);
+          swarm.name = shape;
+          swarm.space.metric = metric;
+          const auto half = swarm.at.size() / 2;
+          Random random(seed, 0, 1);
+          for (std::size_t i = 0; i < swarm.at.size(); ++i)
+            for (std::size_t a = 0; a < swarm.at[i].size(); ++a) {
+              double& x = swarm.at[i][a];
+              const double twin = i < half ? 0 : swarm.at[i - half][a];
+              if (swarm.name == "mirrored") x = i < half ? x + (a == 0 ? 0.125 : -0.5) : -twin;
+              if (swarm.name == "apart") x = i < half ? x + (a == 0 ? 2 : -0.5) : -twin;
+              if (swarm.name == "thousandths") x = std::floor(x * 1000) / 1000;
+              if (swarm.name == "copies") x = i < half ? std::floor(x * 0x1p40) * 0x1p-40 : twin + (a == 0 ? 1.5 : 0);
+              if (swarm.name == "pairs" && i >= half && i % 4 == 0) x = twin;
+            }
+          for (std::size_t i = swarm.at.size(); i > 1; --i) std::swap(swarm.at[i - 1], swarm.at[random.below(i)]);
+          SCOPED_TRACE(swarm.name + " " + distances().name(metric) + " " + std::to_string(dimension) + " " +
+                       std::to_string(samples));
+          euclidean::NeighboursPointer lists;
+          const Growth growth = grown(swarm, samples, 1, kMaxGrowSteps, &lists);
+          EXPECT_TRUE(growth.exact);
+          EXPECT_EQ(growth.edges, Reach(swarm, samples).prim());
+          if (!lists->is_complete()) continue;
+          closed += static_cast<int>(lists->open_weights().empty());
+          partly += static_cast<int>(!lists->open_weights().empty());
+        }
+  EXPECT_GT(closed, 30);
+  EXPECT_GT(partly, 30);
 }
 
 TEST(GrowTest, it_gives_up_after_so_many_steps_and_says_so) {

@@ -47,13 +47,13 @@ inline constexpr std::uint64_t kMaxGrowSteps = std::uint64_t{1} << 34;
 ///
 /// Weights compare as they are returned (distances, not their squares). The edges may differ from those of the forest, with the
 /// same weights. Only edges that some minimum spanning tree has are searched for, with a tree of boxes, from the smaller side of
-/// each merge.
+/// each merge, and only where GatheredPoints::neighbours leaves it open whether there are others than those of the forest and of its lists.
 /// @param points      the points of the forest, on rank 0; empty: the result is that of grow(forest), not exact
 /// @param most_steps  comparisons of coordinates, of points and boxes, after which the search stops: then the result is that
 ///                    of grow(forest), not exact. Their number does not depend on the processor
 /// @throws as grow(forest), and InputError for points, or a metric, min_samples or alpha, that are not those of the forest: a minimum
 /// spanning tree of them has other weights
-/// Cost: memory of 16 bytes per coordinate and 76 per point; with core distances 5 more per point and 2 for each of min_samples up to 32, and
+/// Cost: memory of 16 bytes per coordinate and 84 per point; with core distances 5 more per point and 2 for each of min_samples up to 32, and
 /// meanwhile that of a search for core distances where GatheredPoints::neighbours is null
 [[nodiscard]] Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t most_steps = kMaxGrowSteps);
 

@@ -113,10 +113,10 @@ template <std::size_t D>
 void BoruvkaState<D>::choose_from_leaf(Worker& worker, std::uint32_t leaf) {
   const auto& node = tree.nodes()[leaf];
   // In a leaf of one component whose least bound is above the component's best edge, no point can improve it.
-  if (node_component[leaf] != kNone && least_bound[leaf] > least_of(worker, component[node.begin])) return;
+  if (node_component[leaf] != kNone && least_bound[leaf] > reach_of(worker, component[node.begin])) return;
   std::uint8_t within = 0;
   for (std::uint32_t v = node.begin; v < node.end; ++v) {
-    if (bound[v] > least_of(worker, component[v])) continue;
+    if (bound[v] > reach_of(worker, component[v])) continue;
     if (has_outside_neighbour(v) || advance(v))
       offer_edge(worker, v);
     else

@@ -28,17 +28,23 @@ void CoreNeighbours::resize(std::uint64_t total, std::uint32_t longest) {
 
 template <std::size_t D>
 void CoreNeighbours::add(const PointTree<D>& tree, std::uint32_t v, std::span<const std::uint32_t> near,
-                         const auto& core_of, std::span<const std::uint8_t> folded, const auto& measure,
-                         std::vector<std::uint32_t>& entries) {
+                         std::uint32_t within, const auto& core_of, std::span<const std::uint8_t> folded,
+                         const auto& measure, Part& part) {
   // A list is known if the last of the nearest points is beyond the core distance, also as rounded, or if there are no other points.
-  if (folded[v] != 0) return;
   const double core = core_of(v);
-  if (near.back() != kNone && !(tree.distance2(v, near.back()) > measure.compared_above(core))) return;
+  std::vector<std::uint32_t>& entries = part.entries;
   const std::size_t begin = entries.size();
-  for (const std::uint32_t u : near) {
+  const auto leave_open = [&] {
+    entries.resize(begin);
+    part.open.push_back(core);
+  };
+  if (folded[v] != 0) return leave_open();
+  if (near.back() != kNone && !(tree.distance2(v, near.back()) > measure.compared_above(core))) return leave_open();
+  for (std::uint32_t i = 0; i < near.size(); ++i) {
+    const std::uint32_t u = near[i];
     if (u == kNone) break;
-    if (measure.weight(tree.distance2(v, u)) > core) continue;
-    if (folded[u] != 0) return entries.resize(begin);
+    if (i >= within && measure.weight(tree.distance2(v, u)) > core) continue;
+    if (folded[u] != 0) return leave_open();
     if (core_of(u) <= core) entries.push_back(static_cast<std::uint32_t>(tree.id(u)));
   }
   begin_[tree.id(v)] = static_cast<std::uint32_t>(begin);
@@ -52,23 +58,41 @@ CoreNeighbours::CoreNeighbours(const PointTree<D>& tree, const NearPoints& near,
   if (count_.empty()) return;
   const auto folded = mark_folded(tree);
   const std::span<const std::uint32_t> all(near.point);
-  const auto core_of = [&](std::uint32_t v) { return tree.metric().weight(cores[v]); };
+  std::vector<double> weights(tree.size());
+  const auto core_of = [&](std::uint32_t v) { return weights[v]; };
+  // Without folded points a core distance is that to the (min_samples - 1)-th neighbour.
+  const std::uint32_t within = tree.folds().empty() ? min_samples - 1 : 0;
   // Each thread makes the lists of consecutive points, which are then joined in that order. The first one's are in place.
   const auto team = static_cast<std::uint64_t>(tree.size() < kMinThreadItems ? 1 : threads);
   const auto first = [&](std::uint64_t t) { return static_cast<std::uint32_t>(tree.size() * t / team); };
-  std::vector<std::vector<std::uint32_t>> others(static_cast<std::size_t>(team));
+  std::vector<Part> parts(static_cast<std::size_t>(team));
+  parts[0].entries = std::move(entries_);
   in_parallel(static_cast<int>(team), [&](int t) {
-    const auto part = static_cast<std::uint64_t>(t);
-    std::vector<std::uint32_t>& entries = t == 0 ? entries_ : others[part];
-    for (std::uint32_t v = first(part); v < first(part + 1); ++v)
-      add(tree, v, all.subspan(std::size_t{v} * near.keep, min_samples), core_of, folded, tree.metric(), entries);
+    const auto at = static_cast<std::uint64_t>(t);
+    for (std::uint32_t v = first(at); v < first(at + 1); ++v) weights[v] = tree.metric().weight(cores[v]);
   });
+  in_parallel(static_cast<int>(team), [&](int t) {
+    const auto at = static_cast<std::uint64_t>(t);
+    for (std::uint32_t v = first(at); v < first(at + 1); ++v)
+      add(tree, v, all.subspan(std::size_t{v} * near.keep, min_samples), within, core_of, folded, tree.metric(),
+          parts[at]);
+  });
+  entries_ = std::move(parts[0].entries);
+  open_ = std::move(parts[0].open);
   for (std::uint64_t t = 1; t < team; ++t) {
     const auto before = static_cast<std::uint32_t>(entries_.size());
-    entries_.insert(entries_.end(), others[t].begin(), others[t].end());
-    release_memory(others[t]);
+    entries_.insert(entries_.end(), parts[t].entries.begin(), parts[t].entries.end());
+    open_.insert(open_.end(), parts[t].open.begin(), parts[t].open.end());
+    release_memory(parts[t].entries);
     for (std::uint32_t v = first(t); v < first(t + 1); ++v) begin_[tree.id(v)] += before;
   }
+}
+
+void CoreNeighbours::complete(std::vector<double> tied) {
+  open_.insert(open_.end(), tied.begin(), tied.end());
+  std::sort(open_.begin(), open_.end());
+  open_.erase(std::unique(open_.begin(), open_.end()), open_.end());
+  complete_ = true;
 }
 
 CoreNeighbours::CoreNeighbours(const Sites& sites, std::span<const double> cores, int min_samples) {
@@ -92,14 +116,16 @@ void CoreNeighbours::search(const Sites& sites, std::span<const double> cores, s
   const auto folded = mark_folded(tree);
   const auto core_of = [&](std::uint32_t v) { return cores[tree.id(v)]; };
   std::vector<std::uint32_t> near(keep);
+  Part part{std::move(entries_), {}};
   find_neighbours(tree, {keep, nullptr, 1}, [&](const LeafResult& found) {
     for (std::uint32_t q = 0; q < found.count; ++q) {
       const std::size_t from = static_cast<std::size_t>(q) * found.row;
       for (std::uint32_t i = 0; i < keep; ++i)
         near[i] = found.distance2[from + i] < kInfinity ? static_cast<std::uint32_t>(found.point[from + i]) : kNone;
-      add(tree, found.first + q, near, core_of, folded, sites, entries_);
+      add(tree, found.first + q, near, 0, core_of, folded, sites, part);
     }
   });
+  entries_ = std::move(part.entries);
 }
 
 #define MERGANSER_LISTS(NAME, D)                                                                                \

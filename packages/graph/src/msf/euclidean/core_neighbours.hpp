@@ -34,6 +34,15 @@ class CoreNeighbours {
 
   /// Returns the number of points.
   [[nodiscard]] std::size_t size() const { return count_.size(); }
+  /// Completes the lists of all points by what the search for a spanning tree of them has found out about other edges.
+  /// @param tied  weights for which some minimum spanning tree may have an edge that neither that tree nor a list has, though all lists
+  ///              are known; in any order
+  void complete(std::vector<double> tied);
+  /// Returns whether it is known for which weights the lists and the tree of the forest that the lists came with have all edges of all
+  /// minimum spanning trees.
+  [[nodiscard]] bool is_complete() const { return complete_; }
+  /// Returns the weights for which other edges are possible, ascending, each once. Nothing is known unless is_complete().
+  [[nodiscard]] std::span<const double> open_weights() const { return open_; }
   /// Returns the list of point v, by id, without an order. Empty: it is not known, where equal points or equal distances make it longer than
   /// min_samples - 1; which those are does not depend on the number of ranks.
   [[nodiscard]] std::span<const std::uint32_t> of(std::uint64_t v) const {
@@ -47,18 +56,26 @@ class CoreNeighbours {
   /// Does what the constructor from gathered points does with the `keep` nearest points of each, in a tree of D axes.
   template <std::size_t D>
   void search(const Sites& sites, std::span<const double> cores, std::uint32_t keep);
-  /// Appends the list of a point to `entries`, unless it is not known.
+  /// Lists of consecutive points.
+  struct Part {
+    std::vector<std::uint32_t> entries;  ///< ids, list after list
+    std::vector<double> open;            ///< core distances of the points whose lists are not known
+  };
+  /// Appends the list of a point to `part`, unless it is not known.
   /// @param near     its nearest points, ascending; kNone where there are no more
+  /// @param within   the distance to so many of them is known not to be above its core distance
   /// @param core_of  returns the core distance of a point of the tree, as weights have it
   /// @param folded   by point of the tree: 1: it represents several equal points
   /// @param measure  has the functions weight() and compared_above() of Metric
   template <std::size_t D>
-  void add(const PointTree<D>& tree, std::uint32_t v, std::span<const std::uint32_t> near, const auto& core_of,
-           std::span<const std::uint8_t> folded, const auto& measure, std::vector<std::uint32_t>& entries);
+  void add(const PointTree<D>& tree, std::uint32_t v, std::span<const std::uint32_t> near, std::uint32_t within,
+           const auto& core_of, std::span<const std::uint8_t> folded, const auto& measure, Part& part);
 
   std::vector<std::uint32_t> begin_;    // by id: position of the list in entries_
   std::vector<std::uint8_t> count_;     // by id: length of the list; no points: there are no lists
   std::vector<std::uint32_t> entries_;  // ids, list after list; memory: about half of those within the core distances
+  std::vector<double> open_;            // weights for which lists may lack edges
+  bool complete_ = false;               // complete() has been called
 };
 
 }  // namespace merganser::msf::euclidean

@@ -2,6 +2,7 @@
 // lists, local rounds of Boruvka's algorithm, then global rounds.
 #include "merganser/msf/euclidean.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -170,16 +171,20 @@ Forest compute_forest(const CheckedPoints& given, comm::Transport& transport, co
   if (cores != nullptr) *cores = return_cores(ground.distributed, ground.tree, ground.core, transport);
   // A list needs one point more than are within the core distance.
   const auto samples = static_cast<std::uint32_t>(options.min_samples);
+  std::shared_ptr<CoreNeighbours> lists;
   if (neighbours != nullptr && transport.size() == 1 && options.alpha == 1 && samples > 1 &&
       ground.near.keep >= samples && given.total() <= CoreNeighbours::kMaxPoints)
-    *neighbours = std::make_shared<const CoreNeighbours>(ground.tree, ground.near, ground.core, samples, given.total(),
-                                                         options.threads);
+    lists = std::make_shared<CoreNeighbours>(ground.tree, ground.near, ground.core, samples, given.total(),
+                                             options.threads);
   const Stretch stretch = given.stretch(options.alpha);
   stretch.stretch(ground.core, transport);
   BoruvkaState<D> state;
   state.tree = std::move(ground.tree);
   state.core = std::move(ground.core);
   state.threads = options.threads;
+  const Metric<D>& metric = state.tree.metric();
+  state.checks_ties = D <= 3 && lists != nullptr && !metric.sphere && metric.divisor == 0 &&
+                      !ground.distributed.surplus && state.tree.folds().empty();
   std::vector<double> remote_bounds;
   std::vector<OpenEdge> open;
   {
@@ -205,6 +210,12 @@ Forest compute_forest(const CheckedPoints& given, comm::Transport& transport, co
                 local_rounds(state, remote_bounds, make_progress(report, "local rounds", transport)));
     if (ground.others) open = find_open_edges(state);
   }
+  if (state.checks_ties) {
+    std::transform(state.tied.begin(), state.tied.end(), state.tied.begin(),
+                   [&](double d2) { return metric.weight(d2); });
+    lists->complete(std::move(state.tied));
+  }
+  if (neighbours != nullptr) *neighbours = std::move(lists);
   if (ground.others) {
     const Report::Scope scope(report, "global rounds", transport);
     global_rounds(state, std::move(open), *ground.others, std::move(remote_bounds), transport, report);

@@ -83,6 +83,7 @@ bool first_round(BoruvkaState<D>& state, std::vector<Key>& least_remote) {
     if (state.nearest[v] != v && (least_remote.empty() || key(v) < least_remote[v])) target[v] = state.nearest[v];
   const Contraction made = contract(std::move(target));
   if (made.components == state.components) return false;
+  state.check_ties(true);
   apply_contraction(state, made, key, least_remote);
   return true;
 }
@@ -105,6 +106,7 @@ int local_rounds(BoruvkaState<D>& state, const std::vector<double>& remote_bound
     if (progress) progress(1 - static_cast<double>(state.components) / state.tree.size());
     state.choose_from_lists();
     state.search_where_needed(least_remote);
+    state.check_ties(false);
     std::vector<std::uint32_t> target = certified_targets(state, least_remote);
     const auto unsure = static_cast<std::uint32_t>(std::count(target.begin(), target.end(), kNone));
     const bool few = unsure > state.components / 4;  // another round would contract few

@@ -1,19 +1,10 @@
 // Neighbour lists by mutual reachability distances, from the lists of nearest points that gave the core distances.
 #include "merganser/base/parallel.hpp"
+#include "merganser/msf/euclidean.hpp"
 #include "src/msf/euclidean/state.hpp"
 
 namespace merganser::msf::euclidean {
 namespace {
-
-/// Entry of a neighbour list by mutual reachability distances.
-struct ReachEntry {
-  double weight;
-  std::uint64_t id;
-  std::uint32_t point;
-  friend bool operator<(const ReachEntry& a, const ReachEntry& b) {
-    return a.weight != b.weight ? a.weight < b.weight : a.id < b.id;
-  }
-};
 
 /// Conversion of the lists of nearest points of one rank, point by point, to lists by mutual reachability distances.
 template <std::size_t D>
@@ -28,48 +19,79 @@ class ReachLists {
     // what is not after the last entry's distance and id is in the list, and the order of that is final.
     std::uint32_t known = 0;
     while (known < keep_ && near[known] != kNone) ++known;
-    ReachEntry last{kInfinity, ~std::uint64_t{0}, kNone};
+    Last last{kInfinity, ~std::uint64_t{0}, kNone};
     if (known == keep_) {
       const std::uint32_t u = near[keep_ - 1];
       last = {state_.tree.distance2(v, u), state_.tree.id(u), u};
     }
-    size_ = 0;
+    const double core = state_.core[v];
+    least_ = others_ = 0;
     for (std::uint32_t i = 0; i < known; ++i) {
       const std::uint32_t u = near[i];
-      double weight = std::max(state_.core[v], state_.core[u]);
+      double weight = std::max(core, state_.core[u]);
       if (weight > last.weight) continue;
       if (i >= within_) weight = std::max(weight, u == last.point ? last.weight : state_.tree.distance2(v, u));
-      const ReachEntry entry{weight, state_.tree.id(u), u};
-      if (!(last < entry)) insert(entry);
+      if (weight > last.weight || (weight == last.weight && state_.tree.id(u) > last.id)) continue;
+      if (weight == core)
+        insert_least(u);
+      else
+        insert_other(weight, u);
     }
     finish(v, known == keep_ ? last.weight : kInfinity, to);
   }
 
  private:
-  /// Inserts an entry into the sorted list of one point, of which the first `state.keep` entries are needed.
-  void insert(const ReachEntry& entry) {
-    if (size_ == state_.keep && !(entry < list_[size_ - 1])) return;
-    std::uint32_t at = size_ == state_.keep ? size_ - 1 : size_++;
-    for (; at > 0 && entry < list_[at - 1]; --at) list_[at] = list_[at - 1];
-    list_[at] = entry;
+  /// Last of the nearest points of a point.
+  struct Last {
+    double weight;
+    std::uint64_t id;
+    std::uint32_t point;
+  };
+  /// Inserts a point into the sorted list of those whose edges weigh the core distance: by id.
+  void insert_least(std::uint32_t u) {
+    const std::uint64_t id = state_.tree.id(u);
+    std::uint32_t at = least_++;
+    for (; at > 0 && id < id_[at - 1]; --at) {
+      id_[at] = id_[at - 1];
+      least_point_[at] = least_point_[at - 1];
+    }
+    id_[at] = id;
+    least_point_[at] = u;
+  }
+  /// Inserts a point into the sorted list of those whose edges weigh more: by (weight, id).
+  void insert_other(double weight, std::uint32_t u) {
+    std::uint32_t at = others_++;
+    for (; at > 0 && (weight < weight_[at - 1] ||
+                      (weight == weight_[at - 1] && state_.tree.id(u) < state_.tree.id(other_point_[at - 1])));
+         --at) {
+      weight_[at] = weight_[at - 1];
+      other_point_[at] = other_point_[at - 1];
+    }
+    weight_[at] = weight;
+    other_point_[at] = u;
   }
   /// Writes the sorted list of point v and its first entry, or the bound of all weights where there is none, to the state.
   void finish(std::uint32_t v, double bound, std::uint32_t* to) {
-    const std::uint32_t count = size_;
-    for (std::uint32_t i = 0; i < count; ++i) to[i] = list_[i].point;
+    const std::uint32_t first = std::min(least_, state_.keep);
+    const std::uint32_t count = std::min(least_ + others_, state_.keep);
+    std::copy_n(least_point_.begin(), first, to);
+    std::copy_n(other_point_.begin(), count - first, to + first);
     // Repetitions of the last entry fill a list that ends before all points are in it: the bound behind it stays that of the entry.
-    const std::uint32_t filling = bound < kInfinity && count > 0 ? list_[count - 1].point : kNone;
-    for (std::uint32_t i = count; i < state_.keep; ++i) to[i] = filling;
-    state_.nearest[v] = count > 0 ? list_[0].point : v;
-    state_.bound[v] = count > 0 ? list_[0].weight : bound;
+    std::fill(to + count, to + state_.keep, bound < kInfinity && count > 0 ? to[count - 1] : kNone);
+    state_.nearest[v] = count > 0 ? to[0] : v;
+    state_.bound[v] = least_ > 0 ? state_.core[v] : others_ > 0 ? weight_[0] : bound;
     if (count == 0) state_.used[v] = static_cast<std::uint8_t>(state_.keep);
   }
 
   BoruvkaState<D>& state_;
-  std::uint32_t keep_;    ///< nearest points of each point
-  std::uint32_t within_;  ///< the distance to so many of them is not above the core distance
-  std::uint32_t size_ = 0;
-  std::array<ReachEntry, NearPoints::kMax> list_;  ///< entries of the present point, sorted
+  std::uint32_t keep_;                              ///< nearest points of each point
+  std::uint32_t within_;                            ///< the distance to so many of them is not above the core distance
+  std::uint32_t least_ = 0;                         ///< points of the present list whose edges weigh the core distance
+  std::uint32_t others_ = 0;                        ///< points of the present list whose edges weigh more
+  std::array<std::uint64_t, NearPoints::kMax> id_;  ///< ids of the former
+  std::array<std::uint32_t, NearPoints::kMax> least_point_;  ///< the former, by id
+  std::array<double, NearPoints::kMax> weight_;              ///< weights of the latter
+  std::array<std::uint32_t, NearPoints::kMax> other_point_;  ///< the latter, by weight
 };
 
 }  // namespace
@@ -79,7 +101,9 @@ template <std::size_t D>
 void find_reach_lists(BoruvkaState<D>& state, NearPoints& near, int neighbours, std::uint32_t samples, bool alone) {
   const auto n = state.tree.size();
   state.scan = leaf_points(state.tree, nullptr);
-  state.keep = std::min(static_cast<std::uint32_t>(neighbours), near.keep);
+  // Lists cost nothing more where they keep all that is known.
+  state.keep = neighbours < EuclideanOptions().neighbours ? std::min(static_cast<std::uint32_t>(neighbours), near.keep)
+                                                          : near.keep;
   state.used.assign(n, 0);
   state.bound.resize(n);
   state.nearest.resize(n);
@@ -97,7 +121,7 @@ void find_reach_lists(BoruvkaState<D>& state, NearPoints& near, int neighbours, 
       state.component[v] = static_cast<std::uint32_t>(v);
     }
   });
-  for (std::size_t v = 1; v < n; ++v)
+  for (std::size_t v = 1; v < n && state.keep < near.keep; ++v)
     std::copy_n(state.list.data() + v * near.keep, state.keep, state.list.data() + v * state.keep);
   state.list.resize(static_cast<std::size_t>(n) * state.keep);
   near = {};

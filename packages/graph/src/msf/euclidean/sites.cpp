@@ -16,6 +16,12 @@ Sites::Sites(const CheckedPoints& given, comm::Transport& transport, double alph
       plain_(norm_ == Norm::squares && !sphere_ && !periodic()),
       divisor_(given.divisor()),
       stretch_(given.stretch(alpha)) {
+  if (transport.size() == 1) {
+    at_.resize(given.size() * axes_);
+    for (std::size_t i = 0; i < given.size(); ++i)
+      given.write_coordinates(i, at_.data() + static_cast<std::size_t>(given.id(i)) * axes_);
+    return;
+  }
   std::vector<std::uint64_t> ids(given.size());
   std::vector<double> mine(given.size() * axes_);
   for (std::size_t i = 0; i < ids.size(); ++i) {

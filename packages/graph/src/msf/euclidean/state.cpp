@@ -99,7 +99,7 @@ void BoruvkaState<D>::record_found(Worker& worker, std::uint32_t v, const Found&
   ++worker.searches;
   used[v] = static_cast<std::uint8_t>(keep);
   if (found.point == kNone) {
-    bound[v] = limit.d2;
+    bound[v] = checks_ties ? std::nextafter(limit.d2, kInfinity) : limit.d2;
     nearest[v] = v;
     return;
   }

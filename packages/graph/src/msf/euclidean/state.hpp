@@ -92,6 +92,10 @@ struct BoruvkaState {
   std::uint32_t round = 0;                ///< number of the Boruvka round
   std::vector<std::uint32_t> node_needs;  ///< by node: points below it that must search in this round
 
+  bool checks_ties =
+      false;  ///< the rounds look for edges of equal weight beside each choice; on one rank, up to three axes, with core distances
+  std::vector<double> tied;  ///< compared values of the choices beside which there may be such an edge
+
   /// Returns the squared core distance of point v of this rank; 0 with plain distances.
   [[nodiscard]] double core_or_zero(std::uint32_t v) const { return core.empty() ? 0 : core[v]; }
   /// Returns the squared distance, or mutual reachability distance, of points a and b of this rank: the weight that edges compare
@@ -128,6 +132,15 @@ struct BoruvkaState {
   /// @param ceiling  by component: edges that do not come before it cannot be chosen; empty: no ceiling
   void search_where_needed(const std::vector<Key>& ceiling);
 
+  /// Appends to `tied` the choices of a round beside which another edge out of the component may have the same weight: one that is longer than
+  /// both core distances of its ends. Clears checks_ties where there are many. @param first  the first round, in which every point is a
+  /// component, and `best` and node_component are not used
+  ///
+  /// Let an edge f of weight h belong to some minimum spanning tree. The path between its ends in the tree that the rounds choose has no edge
+  /// that weighs more than h, and its greatest edge g, in the strict order, weighs h. The component that chose g had no lesser edge out
+  /// of it, so it had the whole path on its side of g, hence one end of f and not the other. So f is among the edges of weight h
+  /// that are looked for beside the choice g: f is g, or weighs the core distance of one end, or h is the weight of a tied choice.
+  void check_ties(bool first);
   /// Appends an edge, given by its key, to the edges of the spanning tree on this rank, with its distance as weight.
   void add_edge(const Key& key);
   /// Returns the number of threads for a part of this round: fewer than `threads` for little work, or where copies of `best`, one for each
@@ -156,11 +169,27 @@ struct BoruvkaState {
   void with_workers(std::size_t work, const std::function<void(Worker&)>& body);
   void copy_choices(std::size_t team);
 
+  /// Returns an upper bound of the compared values whose weight, a square root or the value itself, is rounded to that of d2.
+  [[nodiscard]] static double equal_weight(double d2) { return d2 * (1 + 0x1p-50); }
+  /// Returns whether an edge between points a and b, of the squared distance d2, is longer than both core distances.
+  [[nodiscard]] bool is_long(std::uint32_t a, std::uint32_t b, double d2) const {
+    return d2 > std::max(core[a], core[b]);
+  }
+  /// Returns whether point v of a leaf may have another edge out of its component than `choice`, the least one, that is longer than both
+  /// core distances and weighs as much. @param stack  work space
+  [[nodiscard]] bool may_tie(std::uint32_t leaf, std::uint32_t v, const Key& choice, std::vector<Visit>& stack) const;
+  /// Returns whether point v of a leaf has an edge as may_tie() looks for, by a search of the tree.
+  [[nodiscard]] bool finds_tie(std::uint32_t leaf, std::uint32_t v, const Key& choice, std::vector<Visit>& stack) const;
   /// Returns an upper bound of the compared value of the best edge of component c over all threads.
   [[nodiscard]] double least_of(const Worker& worker, std::uint32_t c) const {
     const double own = worker.best[c].key.d2;
     if (least_.empty()) return own;
     return std::min(own, std::bit_cast<double>(merganser::detail::load_word(least_[c], std::memory_order_relaxed)));
+  }
+  /// Returns an upper bound of the compared values of the edges out of component c that this round looks for.
+  [[nodiscard]] double reach_of(const Worker& worker, std::uint32_t c) const {
+    const double least = least_of(worker, c);
+    return checks_ties ? equal_weight(least) : least;
   }
   /// Returns the key that an edge out of component c must precede to be chosen: the lesser of its best edge and its ceiling. Of the best
   /// edge of another thread only the compared value is known, so edges of the same value are not excluded.
@@ -168,6 +197,7 @@ struct BoruvkaState {
     const Key& own = worker.best[c].key;
     const double least = least_of(worker, c);
     const Key known = least < own.d2 ? Key{least} : own;
+    if (checks_ties) return Key{equal_weight(known.d2)};
     return !ceiling.empty() && ceiling[c] < known ? ceiling[c] : known;
   }
   /// Makes an edge of component c the best one that a thread knows, and tells the other threads its compared value.
@@ -233,8 +263,8 @@ struct NearPoints {
 };
 
 /// Begins Boruvka's rounds on this rank's points as find_lists() does, by mutual reachability distances, from the lists that the
-/// search for core distances has found, without another search. Lists may have fewer than `neighbours` entries, also none: the
-/// least edges that they do not decide are searched in the rounds. Local.
+/// search for core distances has found, without another search. Lists have all entries that are known, at most `neighbours`
+/// where these are fewer than by default; also none: the least edges that they do not decide are searched in the rounds. Local.
 /// @param near  lists of at least samples - 1 points; emptied
 /// @param alone  core distances are those to the (samples - 1)-th entry, as there are no other ranks, no folded points and no alpha
 template <std::size_t D>

@@ -1,5 +1,6 @@
 #pragma once
 /// Search for all edges between points that some minimum spanning tree has: alternatives of equal weight to those of a given one.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -22,7 +23,8 @@ namespace merganser::msf {
 /// neighbours of its points among those of the cluster that are not visited, or the reverse, whichever are fewer. The searches
 /// have the radius of the merge. They begin at the box around their points, and go through the tree of boxes for groups of them at once;
 /// at most n log2(n) points are searched from. A point whose core distance is the height of the merge needs no search: its edges of that
-/// weight are listed beforehand. Where most merges add a single point, that is nearly all of them.
+/// weight are listed beforehand. Where most merges add a single point, that is nearly all of them. Where the search for the tree has looked
+/// for equal edges (BoruvkaState::check_ties), only merges at open weights are searched; the caller knows the edges of the others.
 class EqualEdges {
  public:
   /// Builds the tree of boxes over the points. Local.
@@ -47,6 +49,7 @@ class EqualEdges {
       cluster.visited += part.end - part.begin;
       const Places all{cluster.begin, cluster.end};
       if (cluster.visited < all.end - all.begin) {
+        if (!is_open(cluster.height)) return;
         join(part, all, cluster);
         for (const Found& edge : found_) {
           offer(id(edge.from), id(edge.to), edge.weight);
@@ -145,6 +148,12 @@ class EqualEdges {
   void begin_near_members();
   /// Returns the lower corner of the box of a node (axes_ numbers), which the upper corner follows.
   [[nodiscard]] const double* bounds(std::uint32_t node) const { return bounds_.data() + node * 2 * axes_; }
+  /// Returns whether edges of a weight are searched: some may not be known otherwise.
+  [[nodiscard]] bool is_open(double weight) const {
+    if (!lists_->is_complete()) return true;
+    const auto open = lists_->open_weights();
+    return std::binary_search(open.begin(), open.end(), weight);
+  }
   /// Returns the core distance of point v (not squared); 0 where weights are plain distances.
   [[nodiscard]] double core_distance(std::uint32_t v) const {
     return points_.core_distances.empty() ? 0 : points_.core_distances[v];

@@ -15,11 +15,16 @@ namespace {
 /// @return on rank 0 the numbers by id of the point; empty on the others
 std::vector<double> gather_by_id(const euclidean::CheckedPoints& given, const std::vector<double>& mine,
                                  comm::Transport& transport) {
+  std::vector<double> out;
+  if (transport.size() == 1) {
+    out.resize(mine.size());
+    for (std::size_t i = 0; i < mine.size(); ++i) out[static_cast<std::size_t>(given.id(i))] = mine[i];
+    return out;
+  }
   std::vector<std::uint64_t> ids(given.size());
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = given.id(i);
   const auto all_ids = comm::gather_to_first(transport, ids);
   const auto all = comm::gather_to_first(transport, mine);
-  std::vector<double> out;
   if (transport.rank() != 0) return out;
   out.resize(static_cast<std::size_t>(given.total()));
   for (std::size_t r = 0; r < static_cast<std::size_t>(transport.size()); ++r)

@@ -2,14 +2,18 @@
 #include "merganser/msf/grow.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <queue>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/parallel.hpp"
+#include "merganser/base/random.hpp"
 #include "merganser/base/release_memory.hpp"
 #include "merganser/base/text.hpp"
+#include "src/msf/euclidean/core_neighbours.hpp"
 #include "src/msf/linkage/clusters.hpp"
 #include "src/msf/linkage/equal_edges.hpp"
 
@@ -33,6 +37,8 @@ class AdjacencyRows {
   /// Returns the position of the next entry of the adjacency list of vertex `of`; second pass. After it ends_[v] is the end of list
   /// v.
   std::size_t next(std::size_t of) { return ends_[of]++; }
+  /// Returns the number of entries of all lists; after the first pass.
+  [[nodiscard]] std::size_t total() const { return ends_.back(); }
   /// Returns the position of the first entry of the adjacency list of vertex `of`; after both passes.
   [[nodiscard]] std::size_t begin(std::size_t of) const { return of == 0 ? 0 : ends_[of - 1]; }
   /// Returns the position behind the last entry of the adjacency list of vertex `of`; after both passes.
@@ -86,26 +92,82 @@ class Adjacency {
   std::vector<double> weight_;     // by entry: weight of the edge
 };
 
+/// Edges between points that some minimum spanning tree has, those that are listed: the edges of a forest, and those that weigh the core
+/// distance of a point. All of the latter are edges of a minimum spanning tree: no edge of the point is lighter.
+class ListedEdges {
+ public:
+  /// @param points  with lists that are complete
+  ListedEdges(const Forest& forest, const GatheredPoints& points)
+      : cores_(points.core_distances), lists_(*points.neighbours), reverse_(cores_.size()), others_(cores_.size()) {
+    for (std::uint32_t v = 0; v < cores_.size(); ++v)
+      for (const std::uint32_t u : lists_.of(v)) reverse_.count(u);
+    reverse_.finish_counting();
+    listing_.resize(reverse_.total());
+    for (std::uint32_t v = 0; v < cores_.size(); ++v)
+      for (const std::uint32_t u : lists_.of(v)) listing_[reverse_.next(u)] = v;
+    // An edge of the forest that weighs the core distance of an end is in its list, or the list is not known.
+    const auto each = [&](const auto& body) {
+      for (const auto& e : forest.edges) {
+        const double weight = graphs::weight_from_bits(forest.kind, e.weight);
+        const auto low = static_cast<std::uint32_t>(e.low);
+        const auto high = static_cast<std::uint32_t>(e.high);
+        if (weight > std::max(cores_[low], cores_[high])) body(low, high, weight);
+      }
+    };
+    each([&](std::uint32_t low, std::uint32_t high, double) {
+      others_.count(low);
+      others_.count(high);
+    });
+    others_.finish_counting();
+    to_.resize(others_.total());
+    each([&](std::uint32_t low, std::uint32_t high, double weight) {
+      to_[others_.next(low)] = {weight, high};
+      to_[others_.next(high)] = {weight, low};
+    });
+  }
+
+  /// Calls offer(v, to, weight) for the edges at point v.
+  void visit(std::uint32_t v, const auto& offer) const {
+    for (const std::uint32_t u : lists_.of(v)) offer(v, u, cores_[v]);
+    for (std::size_t i = reverse_.begin(v); i < reverse_.end(v); ++i) offer(v, listing_[i], cores_[listing_[i]]);
+    for (std::size_t i = others_.begin(v); i < others_.end(v); ++i) offer(v, to_[i].point, to_[i].weight);
+  }
+
+ private:
+  /// End of an edge of the forest that no list has.
+  struct End {
+    double weight;
+    std::uint32_t point;
+  };
+
+  const std::vector<double>& cores_;        // by point
+  const euclidean::CoreNeighbours& lists_;  // by point: edges that weigh its core distance
+  AdjacencyRows reverse_;                   // ranges of listing_ by point
+  std::vector<std::uint32_t> listing_;      // the points in whose lists a point is
+  AdjacencyRows others_;                    // ranges of to_ by point
+  std::vector<End> to_;
+};
+
 /// Prim's algorithm on rank 0 with a heap of candidate edges, in scikit-learn's order: among equal weights the lowest vertex, then
-/// the edge that was found first.
+/// the edge from the vertex that was added first.
 class Prim {
  public:
-  explicit Prim(std::size_t vertices) : least_(vertices, kInfinite) { edges_.reserve(vertices); }
+  explicit Prim(std::size_t vertices) : vertices_(vertices) { edges_.reserve(vertices); }
 
   /// Runs Prim's algorithm from vertex 0 until all vertices are in the tree. @return its edges in the order in which they are added
   /// @param visit  visit(v, offer) is called for each vertex v that is added, and calls offer(from, to, weight) for edges from the tree
   std::vector<GrownEdge> run(const auto& visit) {
     // A candidate of the heap is outdated if its vertex has been added, or has a lighter edge by now.
-    const auto vertices = static_cast<std::uint32_t>(least_.size());
+    const auto vertices = static_cast<std::uint32_t>(vertices_.size());
     for (std::uint32_t first = 0; first < vertices; ++first) {
-      if (std::isnan(least_[first])) continue;
+      if (std::isnan(vertices_[first].least)) continue;
       if (first > 0) edges_.push_back({0, first, kInfinite});
       insert_vertex(first, visit);
       while (!border_.empty()) {
         const Candidate c = border_.top();
         border_.pop();
-        if (!(c.weight <= least_[c.to])) continue;
-        edges_.push_back({c.from, c.to, c.weight});
+        if (!(c.weight <= vertices_[c.to].least)) continue;
+        edges_.push_back({vertices_[c.to].from, c.to, c.weight});
         insert_vertex(c.to, visit);
       }
     }
@@ -115,27 +177,37 @@ class Prim {
  private:
   /// Candidate edge of Prim's algorithm, from the tree to a vertex outside.
   struct Candidate {
-    double weight;       ///< weight of the edge
-    std::uint32_t to;    ///< vertex outside the tree
-    std::uint32_t from;  ///< vertex in the tree
+    double weight;     ///< weight of the edge
+    std::uint32_t to;  ///< vertex outside the tree
     friend bool operator>(const Candidate& x, const Candidate& y) {
       return x.weight != y.weight ? x.weight > y.weight : x.to > y.to;
     }
   };
+  /// Vertex with its lightest edge from the tree.
+  struct Vertex {
+    double least = kInfinite;  ///< weight of that edge; not a number: the vertex is in the tree
+    std::uint32_t from = 0;    ///< end of that edge in the tree
+    std::uint32_t place = 0;   ///< of a vertex in the tree: number of vertices that were added before
+  };
 
   /// Adds vertex v to the tree of Prim's algorithm, and the edges to vertices outside that become known to the heap of candidates.
   void insert_vertex(std::uint32_t v, const auto& visit) {
-    // Strictly lighter only: of equal weights the edge that was found first stays.
-    least_[v] = std::numeric_limits<double>::quiet_NaN();
+    vertices_[v].least = std::numeric_limits<double>::quiet_NaN();
+    vertices_[v].place = static_cast<std::uint32_t>(edges_.size());
     visit(v, [&](std::uint32_t from, std::uint32_t to, double weight) {
-      if (!(weight < least_[to])) return;
-      least_[to] = weight;
-      border_.push({weight, to, from});
+      Vertex& end = vertices_[to];
+      if (!(weight <= end.least)) return;
+      if (weight == end.least) {  // of equal weights the edge from the vertex that was added first
+        if (from != v && vertices_[from].place < vertices_[end.from].place) end.from = from;
+        return;
+      }
+      end.least = weight;
+      end.from = from;
+      border_.push({weight, to});
     });
   }
 
-  std::vector<double>
-      least_;  // by vertex: least weight of an edge between the tree and it; not a number: it is in the tree
+  std::vector<Vertex> vertices_;
   std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> border_;
   std::vector<GrownEdge> edges_;
 };
@@ -155,10 +227,21 @@ std::vector<double> sorted_weights(const Forest& forest) {
   return weights;
 }
 
+/// Returns whether a tree found among all pairs of points has exactly the weights of a spanning tree, each as often, by sums of hashes.
+bool has_equal_weights(const std::vector<GrownEdge>& found, const Forest& forest) {
+  if (found.size() != forest.edges.size()) return false;
+  std::uint64_t difference = 0;
+  for (const auto& e : found) difference += mix64(std::bit_cast<std::uint64_t>(e.weight));
+  for (const auto& e : forest.edges)
+    difference -= mix64(std::bit_cast<std::uint64_t>(graphs::weight_from_bits(forest.kind, e.weight)));
+  return difference == 0;
+}
+
 /// Checks that a tree found among all pairs of points weighs what a given tree of them does, edge by edge in ascending order, as all
 /// minimum spanning trees do. The rounding of arc sines and of alpha may order near pairs otherwise. @throws InputError
 /// @param threads  above 1: the weights of both trees are sorted at once
 void check_same_weights(const std::vector<GrownEdge>& found, const Forest& forest, int threads) {
+  if (has_equal_weights(found, forest)) return;
   constexpr double kRounding = 1e-12;  // relative
   const int team = threads > 1 && found.size() >= kMinThreadItems ? 2 : 1;
   std::vector<double> mine(found.size());
@@ -205,15 +288,23 @@ Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t mo
                      std::to_string(forest.vertices) + " that are the vertices of the forest");
   }
   if (forest.vertices == 0) return {{}, true};
+  // Where the search for the tree has looked for other edges of equal weight, those that are listed are all but of a few weights.
+  const auto known = points.neighbours != nullptr && points.neighbours->is_complete() ? points.neighbours : nullptr;
+  std::optional<ListedEdges> listed;
+  if (known != nullptr) listed.emplace(forest, points);
   // The known tree bounds the search: an edge that is heavier than all on the path between its ends is in no minimum tree. Its order
   // is not kept beside the boxes, to save memory; where the search gives up, it is computed again.
   Growth growth{{}, true};
   {
-    EqualEdges equal(
-        points, [&] { return grow(forest); }, most_steps);
-    Prim prim(static_cast<std::size_t>(forest.vertices));
-    growth.edges = prim.run([&](std::uint32_t v, const auto& offer) { equal.visit(v, offer); });
-    growth.exact = !equal.gave_up();
+    std::optional<EqualEdges> equal;
+    if (known == nullptr || !known->open_weights().empty())
+      equal.emplace(
+          points, [&] { return grow(forest); }, most_steps);
+    growth.edges = Prim(static_cast<std::size_t>(forest.vertices)).run([&](std::uint32_t v, const auto& offer) {
+      if (listed) listed->visit(v, offer);
+      if (equal) equal->visit(v, offer);
+    });
+    growth.exact = !equal || !equal->gave_up();
   }
   if (growth.exact) {
     check_same_weights(growth.edges, forest, points.threads);
