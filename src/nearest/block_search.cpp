@@ -29,6 +29,9 @@ HWY_INLINE std::uint16_t least(D d, V v) {
     return hn::GetLane(hn::MinOfLanes(d, v));
 }
 
+/// Most rivals of a nearest candidate that are listed; parcels of crowds or lattices, with more of them, are left open.
+constexpr int kMaxRivals = 2;
+
 /// Squared distances from one small parcel to the candidates of its node.
 struct Comparison {
   alignas(64) std::uint16_t distance2[kCandidates];
@@ -61,7 +64,7 @@ HWY_INLINE std::uint32_t compare(const BlockSearch& s, const CandidateRow& candi
 /// Nearest candidate of a vertex.
 struct Nearest {
   std::uint32_t vertex;
-  bool only;  ///< no other candidate can be as near, whatever the rounding
+  int rivals;  ///< number of other candidates that may be as near, for rounding
 };
 
 /// Returns the nearest candidate of vertex v, or one nearly as near, given that there is one: of the squared distances up to `limit`,
@@ -89,7 +92,19 @@ HWY_INLINE Nearest find_nearest(const CandidateRow& candidates, std::uint32_t v,
   const std::int32_t* const vertex = candidates.vertex + candidates.first();
   const auto first = static_cast<std::uint32_t>(vertex[below]);
   const auto last = static_cast<std::uint32_t>(vertex[64 * kWords - 1 - above]);
-  return {first == v ? last : first, count == 2};
+  return {first == v ? last : first, count - 2};
+}
+
+/// Appends the candidates of vertex v whose squared distance is at most `limit` to the contenders.
+HWY_NOINLINE void list_contenders(const BlockSearch& s, const CandidateRow& candidates, std::uint32_t v,
+                                  std::uint32_t limit, const Comparison& c) {
+  const VU most = hn::Set(U(), static_cast<std::uint16_t>(limit));
+  const std::int32_t* const vertex = candidates.vertex + candidates.first();
+  for (std::uint32_t k = 0; k < candidates.size(); k += kStep)
+    for (std::uint32_t near = near_bits(c.distance2 + k, most); near != 0; near &= near - 1) {
+      const auto other = static_cast<std::uint32_t>(vertex[k + static_cast<std::uint32_t>(std::countr_zero(near))]);
+      if (other != v) s.contenders->push_back({v, other});
+    }
 }
 
 /// Searches the first kStep * kSteps candidates of a node for its small parcels begin .. end - 1 of by_node.
@@ -105,9 +120,13 @@ HWY_NOINLINE void search_node(const BlockSearch& s, const CandidateRow& candidat
     }
     const Nearest nearest = find_nearest<kSteps>(candidates, v, distance2 + kDoubt, comparison);
     s.target[v] = nearest.vertex;
-    if (nearest.only && static_cast<std::int32_t>(distance2) < node.sure) [[likely]]
+    if (nearest.rivals == 0 && static_cast<std::int32_t>(distance2) < node.sure) [[likely]]
       continue;
-    if (!nearest.only || !is_within(node, {s.x[v], s.y[v], s.z[v]}, distance2)) s.open->push_back({v, nearest.vertex});
+    if (nearest.rivals > kMaxRivals || !is_within(node, {s.x[v], s.y[v], s.z[v]}, distance2)) {
+      s.open->push_back({v, nearest.vertex});
+    } else if (nearest.rivals > 0) {
+      list_contenders(s, candidates, v, distance2 + kDoubt, comparison);
+    }
   }
 }
 
