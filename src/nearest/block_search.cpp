@@ -19,6 +19,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Candidates = CandidateRow<0>;
 
+/// Most rivals of a nearest candidate that are listed; parcels of crowds or lattices, with more of them, are left open.
+constexpr int kMaxRivals = 2;
+
 /// Computes the squared distances from vertex v to the first kStep * kSteps candidates. @return the least that is not 0, as is that
 /// of the vertex itself
 template <std::uint32_t kSteps>
@@ -45,7 +48,7 @@ HWY_INLINE std::uint32_t compare(const BlockSearch& s, const Candidates& candida
 /// Nearest candidate of a vertex.
 struct Nearest {
   std::uint32_t vertex;
-  bool only;  ///< no other candidate can be as near, whatever the rounding
+  int rivals;  ///< number of other candidates that may be as near, for rounding
 };
 
 /// Returns the nearest candidate of vertex v, or one nearly as near, given that there is one: of the squared distances up to `limit`,
@@ -73,7 +76,19 @@ HWY_INLINE Nearest find_nearest(const Candidates& candidates, std::uint32_t v, s
   const std::int32_t* const vertex = candidates.vertex + candidates.first();
   const auto first = static_cast<std::uint32_t>(vertex[below]);
   const auto last = static_cast<std::uint32_t>(vertex[64 * kWords - 1 - above]);
-  return {first == v ? last : first, count == 2};
+  return {first == v ? last : first, count - 2};
+}
+
+/// Appends the candidates of vertex v whose squared distance is at most `limit` to the contenders.
+HWY_NOINLINE void list_contenders(const BlockSearch& s, const Candidates& candidates, std::uint32_t v,
+                                  std::uint32_t limit, const Comparison& c) {
+  const VU most = hn::Set(U(), static_cast<std::uint16_t>(limit));
+  const std::int32_t* const vertex = candidates.vertex + candidates.first();
+  for (std::uint32_t k = 0; k < candidates.size(); k += kStep)
+    for (std::uint32_t near = near_bits(c.distance2 + k, most); near != 0; near &= near - 1) {
+      const auto other = static_cast<std::uint32_t>(vertex[k + static_cast<std::uint32_t>(std::countr_zero(near))]);
+      if (other != v) s.contenders->push_back({v, other});
+    }
 }
 
 /// Searches the first kStep * kSteps candidates of a node for its small parcels begin .. end - 1 of by_node.
@@ -89,9 +104,13 @@ HWY_NOINLINE void search_node(const BlockSearch& s, const Candidates& candidates
     }
     const Nearest nearest = find_nearest<kSteps>(candidates, v, distance2 + kDoubt, comparison);
     s.target[v] = nearest.vertex;
-    if (nearest.only && static_cast<std::int32_t>(distance2) < node.sure) [[likely]]
+    if (nearest.rivals == 0 && static_cast<std::int32_t>(distance2) < node.sure) [[likely]]
       continue;
-    if (!nearest.only || !is_within(node, {s.x[v], s.y[v], s.z[v]}, distance2)) s.open->push_back({v, nearest.vertex});
+    if (nearest.rivals > kMaxRivals || !is_within(node, {s.x[v], s.y[v], s.z[v]}, distance2)) {
+      s.open->push_back({v, nearest.vertex});
+    } else if (nearest.rivals > 0) {
+      list_contenders(s, candidates, v, distance2 + kDoubt, comparison);
+    }
   }
 }
 

@@ -30,18 +30,20 @@ struct BlockSearch {
   double far[3][2];              ///< lower and upper face of the region, in units of the filter; +-infinity at walls
   double
       period[3];  ///< by axis: edge of the box in units of the filter, if the cells go round it without a gap; else 0
-  std::uint32_t* target;  ///< out, by vertex: nearest vertex of small parcels that are not in `open`
+  std::uint32_t* target;  ///< out, by vertex: nearest vertex of small parcels that are in neither list
   /// Small parcel whose nearest neighbour block_search() could not decide.
   struct Open {
     std::uint32_t vertex;     ///< vertex of the small parcel
     std::uint32_t candidate;  ///< a near parcel, from which an exact search may start; links::kNone: unknown
   };
-  std::vector<Open>* open;  ///< out: undecided small parcels are appended
+  std::vector<Open>* open;  ///< out: small parcels whose nearest neighbour may be any parcel are appended
+  /// out: small parcels whose nearest neighbour is one of two or three are appended, once with each of these
+  std::vector<Open>* contenders;
 };
 
 /// Finds the nearest neighbour of every small parcel within the 2x2x2 cells around the parcel's node. A result is
 /// certain if no rounding can change it and no parcel outside these cells can be nearer; parcels without a certain
-/// result are appended to `open`. Reads up to 32 coordinates beyond the last vertex, which must be there. Local.
+/// result are appended to `contenders` if rounding alone is the reason, else to `open`. Reads up to 32 coordinates beyond the last vertex, which must be there. Local.
 void block_search(const BlockSearch& s);
 /// Returns the name of the vector instructions that block_search() uses on this CPU.
 const char* block_search_target();

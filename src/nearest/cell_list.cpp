@@ -17,8 +17,9 @@
 namespace merganser::nearest {
 namespace {
 
-constexpr std::size_t kAhead = 24;  // prefetch distance, in parcels
-constexpr std::size_t kLot = 128;   // parcels processed at a time
+constexpr std::size_t kAhead = 24;      // prefetch distance, in parcels
+constexpr std::size_t kSiteAhead = 64;  // the same, of sites
+constexpr std::size_t kLot = 128;       // parcels processed at a time
 
 /// Makes a vector of `count` zeros in place of one that is shorter, whose memory is freed first.
 void grow(std::vector<std::uint32_t>& numbers, std::size_t count) {
@@ -231,7 +232,7 @@ void CellList::sort(const PointSet& points, Site* sorted, std::byte* scratch) {
     for (std::size_t begin = 0; begin < n_; begin += kLot) {
       const std::size_t end = std::min(begin + kLot, n_);
       for (std::size_t k = begin; k < end; ++k) {
-        points.prefetch(order_[std::min(k + kAhead, n_ - 1)]);
+        points.prefetch(order_[std::min(k + kSiteAhead, n_ - 1)]);
         sorted_[k] = site_of(order_[k]);
       }
       write_filter(begin, end);
@@ -326,12 +327,14 @@ std::vector<CellList::Open> CellList::search_exact(std::vector<std::uint32_t>& t
   std::fill_n(target.begin(), n_, links::kNone);
   // What the filter cannot decide is searched in double precision below.
   std::vector<BlockSearch::Open> undecided;
+  std::vector<BlockSearch::Open> contenders;
   BlockSearch block{};
   if (fill_block_search(block)) {
     list_by_node(node_start_);
     block.node_start = node_start_.data();
     block.target = target.data();
     block.open = &undecided;
+    block.contenders = &contenders;
     block_search(block);
   } else {
     for (std::size_t c = 0; c < static_cast<std::size_t>(cell_count()); ++c)
@@ -339,6 +342,16 @@ std::vector<CellList::Open> CellList::search_exact(std::vector<std::uint32_t>& t
   }
   std::vector<Open> open;
   const SearchContext context{box_, slack_, sorted_, ids};
+  for (std::size_t i = 0; i < contenders.size();) {
+    const std::uint32_t v = contenders[i].vertex;
+    const Site& s = sorted_[v];
+    BestSoFar best(context, {{s.x, s.y, s.z}, v}, {});
+    for (; i < contenders.size() && contenders[i].vertex == v; ++i) {
+      __builtin_prefetch(&sorted_[contenders[std::min(i + kAhead, contenders.size() - 1)].candidate]);
+      best.consider(contenders[i].candidate);
+    }
+    target[v] = best.vertex();
+  }
   for (const auto [v, candidate] : undecided) {
     const Site& s = sorted_[v];
     const Vec3 p{s.x, s.y, s.z};

@@ -230,7 +230,7 @@ TEST(ExactSearch, reads_no_vertex_beyond_the_room_of_candidates) {
     std::fill_n(node_start.begin(), kAt + 1, 0);
     const std::vector<std::uint32_t> by_node{parcels - 1};
     std::vector<std::uint32_t> target(parcels, 0);
-    std::vector<nearest::BlockSearch::Open> open;
+    std::vector<nearest::BlockSearch::Open> open, contenders;
     nearest::BlockSearch s = row_of_cells(kCells);
     s.x = x.data();
     s.y = s.z = others.data();
@@ -239,8 +239,10 @@ TEST(ExactSearch, reads_no_vertex_beyond_the_room_of_candidates) {
     s.by_node = by_node.data();
     s.target = target.data();
     s.open = &open;
+    s.contenders = &contenders;
     nearest::block_search(s);
     ASSERT_EQ(open.size(), 1U);
+    EXPECT_TRUE(contenders.empty());
     EXPECT_EQ(open[0].vertex, parcels - 1);
     EXPECT_EQ(open[0].candidate, links::kNone);
   });
@@ -250,17 +252,18 @@ TEST(ExactSearch, reads_no_vertex_beyond_the_room_of_candidates) {
 struct TwoCandidates {
   int first;            // of the candidates, in units, from the parcel
   int second;           // the same
-  std::uint32_t found;  // 1 or 2; kNone: left open
+  std::uint32_t found;  // 1 or 2; kEither: both are contenders; kNone: left open
 };
+constexpr std::uint32_t kEither = 3;
 
 // Differences of coordinates wrap around at one cell edge, and have errors of a unit: what they cannot tell is left open.
 TEST(ExactSearch, leaves_open_what_fixed_point_numbers_cannot_tell) {
   const TwoCandidates cases[] = {
       {6000, -9000, 1},
       {-9000, 6000, 2},
-      {6000, -6001, links::kNone},
+      {6000, -6001, kEither},
       {6000, -6100, 1},
-      {0, 6000, links::kNone},  // two parcels at one place
+      {0, 6000, kEither},  // two parcels at one place
       {16300, -20000, 1},
       {16380, -20000, links::kNone},  // half an edge
       {30000, -31000, links::kNone},
@@ -285,7 +288,7 @@ TEST(ExactSearch, leaves_open_what_fixed_point_numbers_cannot_tell) {
       std::fill_n(node_start.begin(), 3, 0);
       const std::vector<std::uint32_t> by_node{own};
       std::vector<std::uint32_t> target(3, 77);
-      std::vector<nearest::BlockSearch::Open> open;
+      std::vector<nearest::BlockSearch::Open> open, contenders;
       nearest::BlockSearch s = row_of_cells(4);
       s.x = x.data();
       s.y = s.z = others.data();
@@ -294,8 +297,14 @@ TEST(ExactSearch, leaves_open_what_fixed_point_numbers_cannot_tell) {
       s.by_node = by_node.data();
       s.target = target.data();
       s.open = &open;
+      s.contenders = &contenders;
       nearest::block_search(s);
-      const std::uint32_t found = !open.empty() ? links::kNone : vertex[target[own]];
+      std::uint32_t found = !open.empty() ? links::kNone : vertex[target[own]];
+      if (!contenders.empty()) {
+        found = 0;
+        for (const auto [v, candidate] : contenders) found |= v == own ? vertex[candidate] : 4;
+        EXPECT_EQ(contenders.size(), 2U);
+      }
       EXPECT_EQ(found, c.found) << c.first << ", " << c.second;
       EXPECT_EQ(open.size(), c.found == links::kNone ? 1U : 0U) << c.first << ", " << c.second;
     }
