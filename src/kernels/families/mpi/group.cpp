@@ -8,7 +8,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/simulated.hpp"
 #include "merganser/comm/collectives.hpp"
-#include "merganser/comm/open.hpp"
+#include "merganser/comm/mpi.hpp"
 #include "merganser/comm/runtime.hpp"
 #include "src/comm/detail/scoped_yield.hpp"
 
@@ -75,7 +75,7 @@ comm::Transport& transport_over(comm::Transport& control, std::string_view model
   MpiGroup& group = mpi_group(control);
   const auto known = group.transports.find(model);
   if (known != group.transports.end()) return *known->second;
-  auto opened = comm::open(static_cast<int>(MPI_Comm_c2f(group.comm)), {.backend = std::string(model)});
+  auto opened = comm::open(group.comm, {.backend = std::string(model)});
   return *group.transports.emplace(model, std::move(opened)).first->second;
 }
 
