@@ -28,7 +28,8 @@ class CrowdedCells {
   CrowdedCells(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, const Grid& cells,
                bool away = false);
 
-  /// Begins a step: the units of the next round are others. Later rounds tell what has changed by Units::changed.
+  /// Forgets what was counted: at the beginning of a step, and where units have other numbers than in the round before. Later rounds tell
+  /// what has changed by Units::changed.
   void begin() { tallied_.clear(); }
   /// Chooses the lookers of a round: in each cell with more than `above` parcels, by (volume, id) ascending, units while their
   /// number fits into the difference to `target`. Called by every rank before the search of the round, which empties Units::changed;
@@ -101,7 +102,7 @@ class CrowdedCells {
   Grid cells_;
   Vec3 spacing_;                       // edges of a cell
   bool shared_;                        // cells may be shared by ranks
-  std::vector<std::int32_t> tallied_;  // by unit: the cell in which it was counted; empty: none yet in this step
+  std::vector<std::int32_t> tallied_;  // by unit: the cell in which it was counted; empty: none since begin()
   std::vector<std::uint8_t> leaves_;   // by unit: parcels that it was counted as
   std::vector<std::int64_t> counts_;   // by cell: parcels of the units in tallied_; at last 0, for those gone
   std::vector<Candidate> candidates_;  // members of crowded cells, at the places of their cells

@@ -111,7 +111,7 @@ bool PolicyStep::is_allowed(std::uint32_t centre, const std::vector<Leaf>& accep
 void PolicyStep::refuse(std::int64_t one, std::int64_t other) { units_.extra[one].refused.push_back(other); }
 
 /// Prefetches the parcel of a unit.
-inline void PolicyStep::prefetch(std::uint32_t unit) const {
+[[gnu::always_inline]] inline void PolicyStep::prefetch(std::uint32_t unit) const {
   __builtin_prefetch(&units_.parcels.site(unit));
   __builtin_prefetch(units_.parcels.row(unit));
   __builtin_prefetch(&units_.members[unit]);

@@ -28,13 +28,14 @@ struct Units {
   /// Makes an empty set of units with the attributes of a schema. @param two  whether units carry energies and lowest ids
   Units(const Schema& schema, bool two) : parcels(schema), with_two(two) {}
 
-  Parcels parcels;                     ///< positions, volumes, attributes
-  bool with_two;                       ///< Conserve::momentum_energy: energy and low are kept
-  std::vector<std::int64_t> members;   ///< number of parcels before the step that the unit holds
-  std::vector<std::uint8_t> flags;     ///< Flag
-  std::vector<std::uint8_t> gone;      ///< 1 for a unit that is no longer on this rank
-  std::vector<std::uint32_t> changed;  ///< units gone, or with another place, weight or row, since the last search
-  std::vector<double> energy;          ///< mean kinetic energy per weight
+  Parcels parcels;                    ///< positions, volumes, attributes
+  bool with_two;                      ///< Conserve::momentum_energy: energy and low are kept
+  std::vector<std::int64_t> members;  ///< number of parcels before the step that the unit holds
+  std::vector<std::uint8_t> flags;    ///< Flag
+  std::vector<std::uint8_t> gone;     ///< 1 for a unit that is no longer on this rank
+  std::vector<std::uint32_t>
+      changed;  ///< units gone or new, or with another place, weight or row, since the last search or removal
+  std::vector<double> energy;                     ///< mean kinetic energy per weight
   std::vector<std::array<std::int64_t, 2>> low;   ///< the two lowest ids of its members, ascending
   std::unordered_map<std::int64_t, Extra> extra;  ///< by id of the unit
 

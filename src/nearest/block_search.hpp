@@ -43,7 +43,8 @@ struct BlockSearch {
 
 /// Finds the nearest neighbour of every small parcel within the 2x2x2 cells around the parcel's node. A result is
 /// certain if no rounding can change it and no parcel outside these cells can be nearer; parcels without a certain
-/// result are appended to `contenders` if rounding alone is the reason, else to `open`. Reads up to 32 coordinates beyond the last vertex, which must be there. Local.
+/// result are appended to `contenders` if rounding alone is the reason, else to `open`. Reads up to 32 coordinates beyond the last
+/// vertex, which must be there. Local.
 void block_search(const BlockSearch& s);
 /// Returns the name of the vector instructions that block_search() uses on this CPU.
 const char* block_search_target();

@@ -259,7 +259,7 @@ HWY_INLINE VU filtered_distance2(VU px, VU py, VU pz, const std::uint16_t* x, co
   return hn::SaturatedAdd(hn::SaturatedAdd(filtered_square(dx), filtered_square(dy)), filtered_square(dz));
 }
 
-/// Returns the squares of differences of coordinates below 2^16 units, as the filter compares them; from 2^15 - 1 units on that of these.
+/// Returns the squares of differences of coordinates below 2^16 units, as the filter compares them; greater differences count as 2^15 - 1 units.
 HWY_INLINE VU filtered_square_of_any(VU p, VU q) {
   const U u;
   const VU difference = hn::Or(hn::SaturatedSub(p, q), hn::SaturatedSub(q, p));

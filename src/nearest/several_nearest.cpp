@@ -124,7 +124,7 @@ std::vector<std::uint32_t> SeveralNearest::find_some(std::span<const std::uint32
 /// Does what find_some() does, or with null what find_all() does.
 std::vector<std::uint32_t> SeveralNearest::find_small(const std::span<const std::uint32_t>* vertices, double most2,
                                                       const Take& take) {
-  // Vertices that take less time by themselves than the visit of all nodes: so few, or less than 1 of so many.
+  // Vertices that take less time by themselves than the visit of all nodes: so few and 1 of so many parcels together.
   constexpr std::size_t kFew = 8;
   constexpr std::size_t kMany = 16384;
   const auto count = static_cast<std::uint32_t>(distance2_.size());
@@ -153,7 +153,7 @@ std::vector<std::uint32_t> SeveralNearest::find_small(const std::span<const std:
 
 /// Writes the coordinates of the filter beside the position, if one parcel is searched and they are near enough to each other.
 void SeveralNearest::write_more_filter(BlockSearch& block) {
-  if (distance2_.size() > 1 || more_.count == 0 || more_.count > kMaxMoreFilter) return;
+  if (distance2_.size() > 1 || more_.count == 0 || more_.count > kMaxMoreFilter || cells_.n_ == 0) return;
   const std::size_t stride = cells_.n_ + CellList::kPadding;
   more_filter_.resize(more_.count * stride);
   std::uint16_t* to[kMaxMoreFilter];

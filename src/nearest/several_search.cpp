@@ -314,6 +314,7 @@ HWY_INLINE std::uint32_t find_filtered(const BlockSearch& s, const Candidates& c
       hn::Store(distance2, u, c.distance2 + k);
       minimum = hn::Min(minimum, hn::Sub(distance2, one));  // 0, as of the parcel itself, becomes the greatest number
     }
+  // Greater than the least by the error of one distance, so that rivals are listed up to 17 above it, where 14 would do.
   const std::uint32_t distance2 = least(u, minimum) + 1U + kMoreError;
   const VU most = hn::Set(u, static_cast<std::uint16_t>(std::min(distance2 + kMoreDoubt, 0xffffU)));
   std::uint64_t near[kCandidates / 64];

@@ -16,7 +16,8 @@ inline constexpr std::uint32_t kMaxNear = 64;
 class SeveralSink {
  public:
   virtual ~SeveralSink() = default;
-  bool gives_up = false;  ///< several_search() leaves all that come, without a search
+  bool gives_up =
+      false;  ///< several_search() leaves later parcels but those that the filter of all coordinates decides
   /// Takes the nearest parcels of a small one, ascending by (distance2, id): as many as are searched, or all within the bound.
   virtual void take(std::uint32_t vertex, std::span<const Near> nearest) = 0;
   /// Takes a small parcel whose nearest several_search() could not decide. @param reach2  a squared distance within which there are as

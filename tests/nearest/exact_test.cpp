@@ -262,6 +262,8 @@ TEST(ExactSearch, leaves_open_what_fixed_point_numbers_cannot_tell) {
       {6000, -9000, 1},
       {-9000, 6000, 2},
       {6000, -6001, kEither},
+      {6000, -6025, kEither},  // squared distances of the filter differ by 9
+      {6000, -6028, 1},        // by 10
       {6000, -6100, 1},
       {0, 6000, kEither},  // two parcels at one place
       {16300, -20000, 1},

@@ -246,7 +246,8 @@ TEST(SeveralNearest, are_right_with_more_axes_with_every_instruction_set) {
 }
 
 /// Compares searches of the nearest around small parcels by positions and other coordinates, `axes` numbers of each parcel.
-void compare_in_more_axes(const Cloud& cloud, const std::vector<double>& coordinates, std::size_t axes) {
+/// @param decided  most must be found, and not left to other searches
+void compare_in_more_axes(const Cloud& cloud, const std::vector<double>& coordinates, std::size_t axes, bool decided) {
   const Sorted sorted(cloud.box, whole(cloud.box), cloud.parcels,
                       {.parcels_per_cell = nearest::SeveralNearest::parcels_per_cell(3)});
   std::vector<double> values(coordinates.size());
@@ -263,16 +264,33 @@ void compare_in_more_axes(const Cloud& cloud, const std::vector<double>& coordin
       hwy::SetSupportedTargetsForTest(target);
       hwy::GetChosenTarget().Update(hwy::SupportedTargets());
       nearest::SeveralNearest search(sorted.cells(), sorted.ids(), 1, more);
-      (void)search.find_all(most2, [&](std::uint32_t v, std::span<const nearest::Near> got) {
+      std::size_t taken = 0;
+      const auto given_up = search.find_all(most2, [&](std::uint32_t v, std::span<const nearest::Near> got) {
+        ++taken;
         if (v % 2 != 0) return;
         ASSERT_EQ(got.size(), want[v].size());
         if (got.empty()) return;
         ASSERT_EQ(bits(got[0].distance2), bits(want[v][0].distance2));
         ASSERT_EQ(got[0].vertex, want[v][0].vertex);
       });
+      std::size_t small = 0;
+      for (std::uint32_t v = 0; v < want.size(); ++v) small += sorted.cells().is_small(v) ? 1 : 0;
+      EXPECT_EQ(taken + given_up.size(), small);
+      if (decided) {
+        EXPECT_LT(given_up.size(), small / 4);
+      }
     }
     hwy::SetSupportedTargetsForTest(0);
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  }
+}
+
+TEST(SeveralNearest, finds_nothing_without_parcels) {
+  const Box box{{0, 0, 0}, {1, 1, 1}, {false, false, false}};
+  const Sorted sorted(box, whole(box), Parcels(), {.parcels_per_cell = nearest::SeveralNearest::parcels_per_cell(3)});
+  for (const std::size_t axes : {0, 1, 3}) {
+    nearest::SeveralNearest search(sorted.cells(), sorted.ids(), 1, {nullptr, axes});
+    EXPECT_TRUE(search.find_all(1, [](auto, auto) { FAIL(); }).empty());
   }
 }
 
@@ -293,7 +311,7 @@ TEST(SeveralNearest, are_right_with_more_axes_that_lie_at_random) {
         add_point(cloud.parcels, i, {x, y, coordinate()}, i % 2 == 0);
         for (std::size_t a = 0; a < axes; ++a) coordinates.push_back(coordinate() * width - 1e3);
       }
-      compare_in_more_axes(cloud, coordinates, axes);
+      compare_in_more_axes(cloud, coordinates, axes, width < 0.1);
     }
 }
 
@@ -313,7 +331,7 @@ TEST(SeveralNearest, are_right_with_more_axes_where_distances_hardly_differ) {
           add_point(cloud.parcels, i, {x, y, place(i / edge / edge)}, i % 3 == 0);
           for (std::size_t a = 0; a < axes; ++a) coordinates.push_back(0.05 * std::sqrt(jitter) * next());
         }
-        compare_in_more_axes(cloud, coordinates, axes);
+        compare_in_more_axes(cloud, coordinates, axes, false);
       }
 }
 

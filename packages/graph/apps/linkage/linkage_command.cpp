@@ -191,7 +191,7 @@ class LinkageRun {
         std::max(msf::kLinkageBytesPerVertex,
                  kMerges + (is_hdbscan() ? 48 : 24) + std::max({linkage, condensed, labels, numbers}));
     if (is_sequential()) {
-      after.first_bytes_per_vertex += 120;
+      after.first_bytes_per_vertex += 190;
       after.first_bytes_per_coordinate = 16;
     }
     after.disk_bytes_per_vertex = linkage + condensed + labels + numbers;

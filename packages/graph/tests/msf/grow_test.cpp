@@ -291,6 +291,41 @@ TEST(GrowTest, what_does_not_fit_is_refused) {
   EXPECT_THROW((void)sorted_like_numpy(std::vector<double>{1, std::nan("")}), InputError);
 }
 
+TEST(GrowTest, neighbours_that_do_not_fit_the_forest_are_refused) {
+  const Swarm swarm = make_swarm("uniform", 3, 500, 7);
+  const Swarm others = make_swarm("uniform", 3, 500, 8);
+  on_threads(1, [&](comm::Transport& t) {
+    EuclideanOptions options;
+    options.min_samples = 5;
+    Report report;
+    const auto points = distribute(swarm, t, 1);
+    std::vector<double> cores;
+    euclidean::NeighboursPointer neighbours;
+    const Forest forest = gather_forest(euclidean_forest(points, t, options, report, &cores, &neighbours), t);
+    ASSERT_TRUE(neighbours->is_complete());
+    const auto refused = [&](const Forest& of, const GatheredPoints& with) {
+      return refusal<InputError>([&] { (void)grow(of, with); });
+    };
+    const auto fit = gather_points(points, cores, t, options, neighbours);
+    EXPECT_EQ(grow(forest, fit).edges, grow(forest, gather_points(points, cores, t, options)).edges);
+    Forest wrong = forest;
+    wrong.edges[3].high = 5000;
+    EXPECT_NE(refused(wrong, fit).find("5000; allowed: two vertices from 0 to below 500"), std::string::npos);
+    wrong = forest;
+    wrong.edges[3].high = wrong.edges[3].low;
+    EXPECT_NE(refused(wrong, fit).find("allowed: two vertices"), std::string::npos);
+    wrong = forest;
+    for (int twice = 0; twice < 2; ++twice)
+      wrong.edges.insert(wrong.edges.end(), forest.edges.begin(), forest.edges.end());
+    EXPECT_NE(refused(wrong, fit).find("edges of a forest"), std::string::npos);
+    EXPECT_NE(refused(forest, gather_points(points, {}, t, options, neighbours)).find("and 0 core distances"),
+              std::string::npos);
+    EXPECT_NE(refused(forest, gather_points(distribute(others, t, 1), cores, t, options, neighbours))
+                  .find("are not those of the forest"),
+              std::string::npos);
+  });
+}
+
 TEST(GrowTest, a_forest_of_the_same_points_with_another_metric_or_other_options_is_refused) {
   Swarm swarm = make_swarm("uniform", 3, 120, 5);
   swarm.space.metric = msf::Distance::manhattan;

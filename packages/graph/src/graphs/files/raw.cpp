@@ -22,9 +22,10 @@ void Raw::refuse_beyond_signed() const {
 }
 
 void Raw::refuse_beyond_real() const {
-  throw InputError(
-      path + ": weight " + beyond_real +
-      " beside weights that are no integers; allowed: integers that double precision holds there, all up to 2^53");
+  throw InputError(path + ": weight " + beyond_real +
+                   ", which double precision cannot hold, beside floating-point numbers (with a point, an exponent, or "
+                   "infinite); allowed: integers up to 2^53 there, or one with a point, as " +
+                   beyond_real + ".0, which is rounded");
 }
 
 void Raw::check_real(bool is_negative, std::uint64_t magnitude) {

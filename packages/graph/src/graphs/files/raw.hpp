@@ -76,7 +76,7 @@ struct Raw {
   /// Throws the error of integer weights of a graph file that no type of 64 bits can hold together: negative ones beside one from
   /// 2^63 on. @throws InputError
   [[noreturn]] void refuse_beyond_signed() const;
-  /// Throws the error of `beyond_real` beside weights of a graph file that are no integers. @throws InputError
+  /// Throws the error of `beyond_real` beside weights of a graph file that are floating-point numbers. @throws InputError
   [[noreturn]] void refuse_beyond_real() const;
   /// Returns the number of arcs added by the reader on this rank, those beyond the limit included.
   [[nodiscard]] std::uint64_t added() const { return arcs.size() + beyond_; }

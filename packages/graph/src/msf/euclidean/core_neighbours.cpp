@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "merganser/base/parallel.hpp"
-#include "merganser/base/release_memory.hpp"
 
 namespace merganser::msf::euclidean {
 namespace {

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "merganser/base/release_memory.hpp"
 #include "src/msf/euclidean/sites.hpp"
 #include "src/msf/euclidean/state.hpp"
 
@@ -38,6 +39,8 @@ class CoreNeighbours {
   /// @param tied  weights for which some minimum spanning tree may have an edge that neither that tree nor a list has, though all lists
   ///              are known; in any order
   void complete(std::vector<double> tied);
+  /// Releases what complete() would need. Nothing is known then of edges that neither the tree nor a list has.
+  void leave_incomplete() { release_memory(open_); }
   /// Returns whether it is known for which weights the lists and the tree of the forest that the lists came with have all edges of all
   /// minimum spanning trees.
   [[nodiscard]] bool is_complete() const { return complete_; }

@@ -214,6 +214,8 @@ Forest compute_forest(const CheckedPoints& given, comm::Transport& transport, co
     std::transform(state.tied.begin(), state.tied.end(), state.tied.begin(),
                    [&](double d2) { return metric.weight(d2); });
     lists->complete(std::move(state.tied));
+  } else if (lists != nullptr) {
+    lists->leave_incomplete();
   }
   if (neighbours != nullptr) *neighbours = std::move(lists);
   if (ground.others) {

@@ -48,6 +48,13 @@ class AdjacencyRows {
   std::vector<std::size_t> ends_;  // by vertex: count, then begin, then end of its list
 };
 
+/// Validates the ends of an edge of a forest. @throws InputError for a loop and for ends that are no vertices
+void check_edge(const graphs::Edge24& e, std::uint64_t vertices) {
+  if (e.low < vertices && e.high < vertices && e.low != e.high) return;
+  throw InputError("grow: edge " + std::to_string(e.low) + " - " + std::to_string(e.high) +
+                   "; allowed: two vertices from 0 to below " + std::to_string(vertices));
+}
+
 /// Adjacency lists of a gathered spanning forest, for Prim's algorithm on its edges.
 class Adjacency {
  public:
@@ -56,7 +63,7 @@ class Adjacency {
         to_(2 * forest.edges.size()),
         weight_(2 * forest.edges.size()) {
     for (const auto& e : forest.edges) {
-      check(e, forest.vertices);
+      check_edge(e, forest.vertices);
       lists_.count(e.low);
       lists_.count(e.high);
     }
@@ -74,12 +81,6 @@ class Adjacency {
   }
 
  private:
-  /// Validates the ends of an edge of the forest. @throws InputError for a loop and for ends that are no vertices
-  static void check(const graphs::Edge24& e, std::uint64_t vertices) {
-    if (e.low < vertices && e.high < vertices && e.low != e.high) return;
-    throw InputError("grow: edge " + std::to_string(e.low) + " - " + std::to_string(e.high) +
-                     "; allowed: two vertices from 0 to below " + std::to_string(vertices));
-  }
   /// Appends an edge of the spanning forest, to vertex `to`, to the adjacency list of vertex v.
   void insert(std::uint64_t v, std::uint64_t to, double weight) {
     const std::size_t at = lists_.next(v);
@@ -91,6 +92,44 @@ class Adjacency {
   std::vector<std::uint32_t> to_;  // by entry: vertex at the other end
   std::vector<double> weight_;     // by entry: weight of the edge
 };
+
+/// Throws the error of points that are not those of a forest. @param found  a weight that they have, as text
+/// @param given  what the forest has in its place, as text
+[[noreturn]] void refuse_points(const std::string& found, const std::string& given) {
+  throw InputError("grow: points, or their metric, min_samples or alpha, are not those of the forest: a weight of " +
+                   found + " in their tree, of " + given + " in the forest; allowed: those that it was made of");
+}
+
+/// Returns whether two weights differ by no more than the rounding of arc sines and of alpha. Infinite weights, of parts that are not
+/// connected, are near to none.
+bool is_near(double x, double y) {
+  constexpr double kRounding = 1e-12;  // relative
+  return x < kInfinite && y < kInfinite && std::fabs(x - y) <= kRounding * std::min(x, y);
+}
+
+/// Checks that complete lists of neighbours are those of the points and the forest. @throws InputError
+void check_lists(const Forest& forest, const GatheredPoints& points) {
+  const auto vertices = static_cast<std::size_t>(forest.vertices);
+  if (points.core_distances.size() != vertices || points.neighbours->size() != vertices) {
+    throw InputError("grow: neighbours of " + std::to_string(points.neighbours->size()) + " points and " +
+                     std::to_string(points.core_distances.size()) + " core distances; allowed: of the " +
+                     std::to_string(vertices) + " points each");
+  }
+  if (forest.edges.size() >= vertices) {
+    throw InputError("grow: " + std::to_string(forest.edges.size()) +
+                     " edges; allowed: edges of a forest, fewer than its " + std::to_string(vertices) + " vertices");
+  }
+  const euclidean::Sites& sites = *points.sites;
+  for (const auto& e : forest.edges) {
+    check_edge(e, forest.vertices);
+    const auto low = static_cast<std::size_t>(e.low);
+    const auto high = static_cast<std::size_t>(e.high);
+    const double weight = std::max({sites.weight(sites.compared(sites.at(low), sites.at(high))),
+                                    points.core_distances[low], points.core_distances[high]});
+    const double given = graphs::weight_from_bits(forest.kind, e.weight);
+    if (!is_near(weight, given)) refuse_points(number_text(weight), number_text(given));
+  }
+}
 
 /// Edges between points that some minimum spanning tree has, those that are listed: the edges of a forest, and those that weigh the core
 /// distance of a point. All of the latter are edges of a minimum spanning tree: no edge of the point is lighter.
@@ -238,11 +277,10 @@ bool has_equal_weights(const std::vector<GrownEdge>& found, const Forest& forest
 }
 
 /// Checks that a tree found among all pairs of points weighs what a given tree of them does, edge by edge in ascending order, as all
-/// minimum spanning trees do. The rounding of arc sines and of alpha may order near pairs otherwise. @throws InputError
+/// minimum spanning trees do. Rounding may order near pairs otherwise. @throws InputError
 /// @param threads  above 1: the weights of both trees are sorted at once
 void check_same_weights(const std::vector<GrownEdge>& found, const Forest& forest, int threads) {
   if (has_equal_weights(found, forest)) return;
-  constexpr double kRounding = 1e-12;  // relative
   const int team = threads > 1 && found.size() >= kMinThreadItems ? 2 : 1;
   std::vector<double> mine(found.size());
   std::vector<double> theirs;
@@ -252,15 +290,10 @@ void check_same_weights(const std::vector<GrownEdge>& found, const Forest& fores
     std::transform(found.begin(), found.end(), mine.begin(), [](const GrownEdge& e) { return e.weight; });
     std::sort(mine.begin(), mine.end());
   });
-  const auto near = [](double x, double y) {  // infinite weights, of unconnected parts, are near to none
-    return x < kInfinite && y < kInfinite && std::fabs(x - y) <= kRounding * std::min(x, y);
-  };
-  const auto differ = std::mismatch(mine.begin(), mine.end(), theirs.begin(), theirs.end(), near);
+  const auto differ = std::mismatch(mine.begin(), mine.end(), theirs.begin(), theirs.end(), is_near);
   if (differ.first == mine.end() && differ.second == theirs.end()) return;
   const auto text = [](auto at, const std::vector<double>& of) { return at == of.end() ? "none" : number_text(*at); };
-  throw InputError("grow: points, or their metric, min_samples or alpha, are not those of the forest: a weight of " +
-                   text(differ.first, mine) + " in their tree, of " + text(differ.second, theirs) +
-                   " in the forest; allowed: those that it was made of");
+  refuse_points(text(differ.first, mine), text(differ.second, theirs));
 }
 
 }  // namespace
@@ -291,7 +324,10 @@ Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t mo
   // Where the search for the tree has looked for other edges of equal weight, those that are listed are all but of a few weights.
   const auto known = points.neighbours != nullptr && points.neighbours->is_complete() ? points.neighbours : nullptr;
   std::optional<ListedEdges> listed;
-  if (known != nullptr) listed.emplace(forest, points);
+  if (known != nullptr) {
+    check_lists(forest, points);
+    listed.emplace(forest, points);
+  }
   // The known tree bounds the search: an edge that is heavier than all on the path between its ends is in no minimum tree. Its order
   // is not kept beside the boxes, to save memory; where the search gives up, it is computed again.
   Growth growth{{}, true};
