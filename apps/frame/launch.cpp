@@ -90,8 +90,7 @@ bool has_only_dead_children(pid_t pid) {
   std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", pid));
   bool any = false;
   for (pid_t child = 0; children >> child; any = true) {
-    std::ifstream in(fmt::format("/proc/{}/stat", child));
-    const std::string stat{std::istreambuf_iterator<char>(in), {}};
+    const std::string stat = read_process_status(child);
     const auto name_end = stat.rfind(')');
     if (name_end == std::string::npos || stat.size() < name_end + 3 || stat[name_end + 2] != 'Z') return false;
   }

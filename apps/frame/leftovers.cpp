@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
@@ -37,8 +36,7 @@ std::vector<pid_t> list_processes() {
 
 /// Returns the number of the parent of a process, from /proc; 0 if the process has ended.
 pid_t parent_process(pid_t pid) {
-  std::ifstream in(fmt::format("/proc/{}/stat", pid));
-  const std::string stat{std::istreambuf_iterator<char>(in), {}};
+  const std::string stat = read_process_status(pid);
   const auto name_end = stat.rfind(')');  // a name may have spaces and brackets
   return name_end == std::string::npos || stat.size() < name_end + 5 ? 0 : std::atoi(stat.c_str() + name_end + 4);
 }
@@ -104,6 +102,14 @@ void reap_children() {
 }
 
 }  // namespace
+
+// Text of a process's file of /proc. Its read fails if the process ends after it was opened, which stream iterators would throw.
+std::string read_process_status(pid_t pid) {
+  std::ifstream in(fmt::format("/proc/{}/stat", pid));
+  std::string text;
+  std::getline(in, text, '\0');
+  return text;
+}
 
 // Removal of what a killed launcher leaves: descendants are ended first, then shared memory that nobody has mapped.
 void end_leftovers(const std::set<unsigned>& jobs) {

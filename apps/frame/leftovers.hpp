@@ -1,7 +1,10 @@
 #pragma once
 /// Removal of the processes and the shared memory that a job leaves on this host when its launcher is killed. A launcher that gets
 /// SIGTERM cleans up by itself; one that is killed cannot, and Open MPI's files under /dev/shm then stay until the next boot.
+#include <sys/types.h>
+
 #include <set>
+#include <string>
 
 namespace merganser::app {
 
@@ -11,5 +14,9 @@ namespace merganser::app {
 /// (PR_SET_CHILD_SUBREAPER) since before it started them, so that orphans become its descendants.
 /// @param jobs  job numbers of Open MPI, as ranks reported them
 void end_leftovers(const std::set<unsigned>& jobs);
+
+/// Returns the text of /proc/PID/stat of a process: its state stands behind its name in brackets, then its parent. Empty if there is no
+/// such process, also where it ends while the text is read. Local.
+[[nodiscard]] std::string read_process_status(pid_t pid);
 
 }  // namespace merganser::app

@@ -2,13 +2,18 @@
 #include "apps/frame/launcher.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "apps/frame/environment.hpp"
 #include "apps/frame/json.hpp"
+#include "apps/frame/leftovers.hpp"
 #include "apps/frame/secrets.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
@@ -35,6 +40,28 @@ TEST(Launcher, is_known_by_what_it_says_of_itself) {
   EXPECT_EQ(launcher_family("/opt/cray/pe/pals/1.2.12/bin/mpiexec", ""), "PALS");
   EXPECT_EQ(launcher_family("/usr/bin/aprun", "aprun (ALPS) 6.6.67"), "ALPS");
   EXPECT_EQ(launcher_family("/usr/bin/mpirun", "something else"), "unknown");
+}
+
+TEST(Launcher, status_of_a_process_may_be_read_while_it_ends) {
+  std::atomic<pid_t> process{::getpid()};
+  std::atomic<int> read{0};
+  std::thread reader([&] {
+    for (pid_t pid = process; pid > 0; pid = process) {
+      const std::string status = merganser::app::read_process_status(pid);
+      EXPECT_TRUE(status.empty() || status.starts_with(std::to_string(pid) + " ("));
+      ++read;
+    }
+  });
+  for (int i = 0; i < 500; ++i) {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(0);
+    process = child;
+    for (const int before = read; read < before + 2;) std::this_thread::yield();
+    EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+  }
+  process = 0;
+  reader.join();
+  EXPECT_EQ(merganser::app::read_process_status(-1), "");
 }
 
 TEST(Launcher, belongs_to_a_family_of_libraries) {
