@@ -204,8 +204,10 @@ void PolicyStep::merge_star(std::uint32_t centre, std::span<const std::uint32_t>
   star_.push_back({&p.site(centre), p.row(centre)});
   for (const std::uint32_t v : leaves) star_.push_back({&p.site(v), p.row(v)});
   Site site = p.site(centre);
-  row_.resize(two_products_ ? schema_.width() : 0);  // join_state() reads the row as it was
-  merganser::merge_star(rules_, star_, site, two_products_ ? row_.data() : p.row(centre));
+  // What follows may run out of memory, or read the row as it was; then the row is written last.
+  const bool row_last = two_products_ || lineage_ || policy_.place != Placement::centroid;
+  row_.resize(row_last ? schema_.width() : 0);
+  merganser::merge_star(rules_, star_, site, row_last ? row_.data() : p.row(centre));
   if (policy_.place != Placement::centroid) {
     places_.assign(1, {p.site(centre), p.id(centre)});
     for (const std::uint32_t v : leaves) places_.push_back({p.site(v), p.id(v)});

@@ -49,7 +49,7 @@ class AdjacencyRows {
 };
 
 /// Validates the ends of an edge of a forest. @throws InputError for a loop and for ends that are no vertices
-void check_edge(const graphs::Edge24& e, std::uint64_t vertices) {
+void check_ends(const graphs::Edge24& e, std::uint64_t vertices) {
   if (e.low < vertices && e.high < vertices && e.low != e.high) return;
   throw InputError("grow: edge " + std::to_string(e.low) + " - " + std::to_string(e.high) +
                    "; allowed: two vertices from 0 to below " + std::to_string(vertices));
@@ -63,7 +63,7 @@ class Adjacency {
         to_(2 * forest.edges.size()),
         weight_(2 * forest.edges.size()) {
     for (const auto& e : forest.edges) {
-      check_edge(e, forest.vertices);
+      check_ends(e, forest.vertices);
       lists_.count(e.low);
       lists_.count(e.high);
     }
@@ -121,7 +121,7 @@ void check_lists(const Forest& forest, const GatheredPoints& points) {
   }
   const euclidean::Sites& sites = *points.sites;
   for (const auto& e : forest.edges) {
-    check_edge(e, forest.vertices);
+    check_ends(e, forest.vertices);
     const auto low = static_cast<std::size_t>(e.low);
     const auto high = static_cast<std::size_t>(e.high);
     const double weight = std::max({sites.weight(sites.compared(sites.at(low), sites.at(high))),
@@ -133,10 +133,10 @@ void check_lists(const Forest& forest, const GatheredPoints& points) {
 
 /// Edges between points that some minimum spanning tree has, those that are listed: the edges of a forest, and those that weigh the core
 /// distance of a point. All of the latter are edges of a minimum spanning tree: no edge of the point is lighter.
-class ListedEdges {
+class MinimumEdges {
  public:
   /// @param points  with lists that are complete
-  ListedEdges(const Forest& forest, const GatheredPoints& points)
+  MinimumEdges(const Forest& forest, const GatheredPoints& points)
       : cores_(points.core_distances), lists_(*points.neighbours), reverse_(cores_.size()), others_(cores_.size()) {
     for (std::uint32_t v = 0; v < cores_.size(); ++v)
       for (const std::uint32_t u : lists_.of(v)) reverse_.count(u);
@@ -323,7 +323,7 @@ Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t mo
   if (forest.vertices == 0) return {{}, true};
   // Where the search for the tree has looked for other edges of equal weight, those that are listed are all but of a few weights.
   const auto known = points.neighbours != nullptr && points.neighbours->is_complete() ? points.neighbours : nullptr;
-  std::optional<ListedEdges> listed;
+  std::optional<MinimumEdges> listed;
   if (known != nullptr) {
     check_lists(forest, points);
     listed.emplace(forest, points);
