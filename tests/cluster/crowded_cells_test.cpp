@@ -69,11 +69,12 @@ struct AllUnits {
     std::shuffle(ids.begin(), ids.end(), random);
     ids[0] = std::numeric_limits<std::int64_t>::min();
     ids[1] = std::numeric_limits<std::int64_t>::max();
+    std::vector<double> row(parcels.schema().width(), 0.0);
     for (std::size_t i = 0; i < n; ++i) {
       Vec3 p;
       for (std::size_t a = 0; a < 3; ++a)
         p[a] = i % 4 == 3 ? grid.box.lower[a] : draw_coordinate(random, grid.box, a, 14);  // many in one cell
-      const std::vector<double> row{std::bit_cast<double>(ids[i])};
+      row[0] = std::bit_cast<double>(ids[i]);
       parcels.append({p[0], p[1], p[2], random() % 3 == 0 ? 2.0 : static_cast<double>(1 + random() % 4)}, row.data());
     }
     units.parcels = parcels;
