@@ -37,8 +37,8 @@ struct PairsForecast {
 struct EuclideanOptions {
   int threads = 1;  ///< threads of each rank in the construction of the tree of boxes and in searches, 1 to 1024
   int leaf = 0;     ///< most points in a leaf of the tree of boxes, 4 to 64; 0: 24 to 3 dimensions, 48 to 6, 64 beyond
-  /// Nearest neighbours that are precomputed of each point, 1 to 32; with core distances from a search that keeps up to 14, all of those
-  /// where it is at least 8.
+  /// Nearest neighbours of each point that are listed beforehand, 1 to 32. With core distances, whose search keeps up to 14 nearest
+  /// points, 8 and more list all of these.
   int neighbours = 8;
   /// Above 1: weights are mutual reachability distances, max(d(p, q), core(p), core(q)), where the core distance of a
   /// point is that to its min_samples-th nearest, itself being the first (as scikit-learn counts; hdbscan counts one less).
@@ -63,7 +63,7 @@ struct EuclideanOptions {
 /// @param cores   receives the core distances of this rank's points in the order given, as core_distances() returns them (zeros
 ///                without mutual reachability), at the cost of sending them back; null on all ranks: they are not needed
 /// @param neighbours  receives what grow() would search again, for gather_points(): about 5 bytes per point and 2 for each of min_samples,
-///                and up to three dimensions the weights of which there may be other edges;
+///                and up to three dimensions 8 for each weight of which other edges than those of the forest may be in a minimum spanning tree;
 ///                null where it is not known: on more than one rank, with an alpha other than 1, with min_samples 1 or above 14, in more
 ///                than kMaxTreeDimension dimensions
 /// @param report  phases "distribute", "tree", "neighbours", "local rounds", "global rounds"; facts "euclidean_*"

@@ -1,5 +1,7 @@
 // Edges that may weigh as much as those that Boruvka's rounds choose on one rank, for the order of equal edges.
+#include <atomic>
 #include <mutex>
+#include <vector>
 
 #include "merganser/base/parallel.hpp"
 #include "src/msf/euclidean/search_names.hpp"
