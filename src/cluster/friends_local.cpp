@@ -1,11 +1,13 @@
 // Search of friends among the points of a rank (friends_local.hpp): a grid of cells of at least the linking length, in which
-// each cell is compared with itself and with 13 of its neighbours; crowded cells have trees (friends_tree.hpp).
+// each cell is compared with itself and with 13 of its neighbours (friends_scan.hpp); crowded cells have trees
+// (friends_tree.hpp).
 #include "src/cluster/friends_local.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "src/cluster/friends_scan.hpp"
 #include "src/cluster/friends_tree.hpp"
 
 namespace merganser::cluster {
@@ -15,7 +17,11 @@ constexpr std::uint32_t kNoCell = 0xffffffffU;
 constexpr std::int64_t kMaxAxisPlaces = std::int64_t{1}
                                         << 20;  // along an axis: rounding of cell numbers stays below 2^-30
 constexpr double kCellMargin = 1 + 1e-6;  // cells are longer than the linking length by more than rounding moves points
+constexpr double kSpotsPerCell = 8;  // mean number of spots of a cell whose size the linking length does not decide
 constexpr std::uint32_t kCrowdedCell = 32;  // spots of a cell above which it has a tree
+constexpr std::size_t kSpotsAhead = 64;     // prefetch distance
+constexpr std::size_t kLot = 128;           // spots processed at a time
+constexpr float kNoLimit = std::numeric_limits<float>::infinity();
 
 /// Cells of one axis that a rank looks at: consecutive ones, over a periodic face if necessary.
 struct CellAxis {
@@ -61,14 +67,6 @@ struct CellAxis {
     const std::int64_t c = first + i;
     return c < cells ? c : c - cells;
   }
-  /// Returns the coordinate up to which spots of a cell reach the cell below.
-  [[nodiscard]] double below(std::uint32_t i) const {
-    return lower + (static_cast<double>(index(i)) + reach) / inverse;
-  }
-  /// Returns the coordinate from which on spots of a cell reach the cell above.
-  [[nodiscard]] double above(std::uint32_t i) const {
-    return lower + (static_cast<double>(index(i) + 1) - reach) / inverse;
-  }
 };
 
 /// Search of friends in cells.
@@ -89,16 +87,21 @@ class CellSearch {
 
   /// Finds all friends and writes the sets.
   void run(std::uint32_t* set) {
-    for (const FriendSpot& g : ghosts_) set[g.point] = g.point;
-    if (own_count_ == 0) return;
+    if (own_count_ == 0) {
+      for (const FriendSpot& g : ghosts_) set[g.point] = g.point;
+      return;
+    }
     make_cells();
-    sort();
+    measure_filter();
+    sort(set);
     FriendSets sets(box_, length_, workspace_, edges_);
     FriendTrees trees(spots_);
     make_trees(sets, trees);
+    if (!tree_.empty()) write_filter(0, spots_.size());  // trees have reordered spots
     for (std::uint32_t z = 0; z < axis_[0].count; ++z)
       for (std::uint32_t y = 0; y < axis_[1].count; ++y) scan_cells_of_row(sets, trees, z, y);
-    for (std::uint32_t i = 0; i < spots_.size(); ++i) set[spots_[i].point] = spots_[sets.find(i)].point;
+    for (std::uint32_t i = 0; i < spots_.size(); ++i)
+      if (!sets.is_representative(i)) set[spots_[i].point] = spots_[sets.find(i)].point;
   }
 
  private:
@@ -109,7 +112,7 @@ class CellSearch {
     return {own_.x[at], own_.y[at], own_.z[at], static_cast<std::uint32_t>(v)};
   }
 
-  /// Chooses the cells: of at least the linking length, about one for each point, around the points of this rank.
+  /// Chooses the cells: of at least the linking length, for kSpotsPerCell points each, around the points of this rank.
   void make_cells() {
     Vec3 lower{spot(0).x, spot(0).y, spot(0).z};
     Vec3 upper = lower;
@@ -120,7 +123,7 @@ class CellSearch {
     }
     double volume = 1;
     for (std::size_t a = 0; a < 3; ++a) volume *= std::max(upper[a] - lower[a], length_);
-    double edge = std::max(length_ * kCellMargin, std::cbrt(volume / static_cast<double>(own_count_)));
+    double edge = std::max(length_ * kCellMargin, std::cbrt(volume * kSpotsPerCell / static_cast<double>(own_count_)));
     const double most = 2 * static_cast<double>(own_count_) + 64;
     for (;; edge *= 1.25) {
       double cells = 1;
@@ -169,30 +172,80 @@ class CellSearch {
     return cell(z, y, x);
   }
 
-  /// Sorts spots into the order of cells. Ghosts that are beyond all cells have no friends among this rank's points.
-  void sort() {
+  /// Chooses the unit of the filter, the widest edge of a cell, and the limits of its squared distances, beyond all rounding.
+  void measure_filter() {
+    unit_ = std::min({axis_[0].inverse, axis_[1].inverse, axis_[2].inverse});
+    double widest = 1;  // greatest coordinate in units
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double extent = box_.extent[a] * unit_;
+      widest = std::max(widest, extent);
+      filter_.period[a] = box_.periodic[a] ? static_cast<float>(extent) : kNoLimit;
+    }
+    // Coordinates, periods and separations of points in cells are rounded to single precision: of `widest` at most.
+    const double doubt = 6 * 0x1p-24 * widest + 0x1p-22;
+    const double length = length_ * unit_;
+    const double near = length + 2 * doubt;
+    const double sure = length - 2 * doubt;
+    filter_.near2 = static_cast<float>(near * near * (1 + 1e-6));
+    filter_.sure2 = sure > 0 ? static_cast<float>(sure * sure * (1 - 1e-6)) : -1.0F;
+  }
+
+  /// Sorts spots into the order of cells, and makes every point a set of its own. Ghosts that are beyond all cells have no friends
+  /// among this rank's points.
+  void sort(std::uint32_t* set) {
     const std::size_t cells = std::size_t{axis_[0].count} * axis_[1].count * axis_[2].count;
     start_.assign(cells + 1, 0);
     FriendVector<std::uint32_t>& keys = workspace_.keys;
+    FriendVector<std::uint32_t>& order = workspace_.parent;  // which FriendSets sets afterwards
     keys.resize(own_count_ + ghosts_.size());
-    std::uint32_t count = 0;
     const auto number = [&](std::size_t at, const FriendSpot& s) {
+      set[s.point] = s.point;
       keys[at] = cell_of(s);
-      if (keys[at] == kNoCell) return;
-      ++start_[keys[at] + 1];
-      ++count;
+      if (keys[at] != kNoCell) ++start_[keys[at] + 1];
     };
     for (std::size_t i = 0; i < own_count_; ++i) number(i, spot(i));
     for (std::size_t g = 0; g < ghosts_.size(); ++g) number(own_count_ + g, ghosts_[g]);
     for (std::size_t c = 0; c < cells; ++c) start_[c + 1] += start_[c];
-    spots_.resize(count);
-    const auto put = [&](std::size_t at, const FriendSpot& s) {
-      if (keys[at] != kNoCell) spots_[start_[keys[at]]++] = s;
-    };
-    for (std::size_t i = 0; i < own_count_; ++i) put(i, spot(i));
-    for (std::size_t g = 0; g < ghosts_.size(); ++g) put(own_count_ + g, ghosts_[g]);
+    const std::size_t count = start_[cells];
+    order.resize(count);
+    for (std::size_t at = 0; at < keys.size(); ++at)
+      if (keys[at] != kNoCell) order[start_[keys[at]]++] = static_cast<std::uint32_t>(at);
     for (std::size_t c = cells; c > 0; --c) start_[c] = start_[c - 1];
     start_[0] = 0;
+    spots_.resize(count);
+    workspace_.filter.resize(3 * (count + FriendFilter::kPadding));
+    for (std::size_t a = 0; a < 3; ++a) filter_.at[a] = workspace_.filter.data() + a * (count + FriendFilter::kPadding);
+    for (std::size_t begin = 0; begin < count; begin += kLot) {
+      const std::size_t end = std::min(begin + kLot, count);
+      for (std::size_t k = begin; k < end; ++k) {
+        prefetch(order[std::min(k + kSpotsAhead, count - 1)]);
+        spots_[k] = order[k] < own_count_ ? spot(order[k]) : ghosts_[order[k] - own_count_];
+      }
+      write_filter(begin, end);
+    }
+  }
+
+  /// Fetches the position of point i of this rank into the cache.
+  [[gnu::always_inline]] void prefetch(std::size_t i) const {
+    const std::size_t at = (i >= own_count_ ? 0 : subset_.empty() ? i : subset_[i]) * own_.stride;
+    __builtin_prefetch(own_.x + at);
+    if (own_.z != own_.x + 2) {
+      __builtin_prefetch(own_.y + at);
+      __builtin_prefetch(own_.z + at);
+    }
+  }
+
+  /// Writes the coordinates of the filter of spots begin .. end - 1.
+  void write_filter(std::size_t begin, std::size_t end) {
+    float* const x = const_cast<float*>(filter_.at[0]);
+    float* const y = const_cast<float*>(filter_.at[1]);
+    float* const z = const_cast<float*>(filter_.at[2]);
+    const Vec3 lower = box_.lower;
+    for (std::size_t k = begin; k < end; ++k) {
+      x[k] = static_cast<float>((spots_[k].x - lower[0]) * unit_);
+      y[k] = static_cast<float>((spots_[k].y - lower[1]) * unit_);
+      z[k] = static_cast<float>((spots_[k].z - lower[2]) * unit_);
+    }
   }
 
   /// Builds the trees of crowded cells and of those beside them, and connects the friends of each such cell.
@@ -234,19 +287,18 @@ class CellSearch {
       return k == kNoCell || j == kNoCell ? kNoCell : cell(k, j, 0);
     };
     rows_ = {row(z, next_y), row(next_z, axis_[1].previous(y)), row(next_z, y), row(next_z, next_y)};
-    above_z_ = axis_[0].above(z);
-    above_y_ = axis_[1].above(y);
-    below_y_ = axis_[1].below(y);
+    limits_.fill(FriendRun{0, 0, {-kNoLimit, -kNoLimit, -kNoLimit}, {kNoLimit, kNoLimit, kNoLimit}});
+    limits_[0].lower[1] = limits_[3].lower[1] = least_above(axis_[1], y);
+    limits_[1].upper[1] = greatest_below(axis_[1], y);
+    limits_[1].lower[2] = limits_[2].lower[2] = limits_[3].lower[2] = least_above(axis_[0], z);
     const bool plain = axis_[0].is_plain_at(z) && axis_[1].is_plain_at(y);
     for (std::uint32_t x = 0; x < axis_[2].count; ++x) {
       const std::uint32_t c = cell(z, y, x);
       if (start_[c] == start_[c + 1]) continue;
       if (!tree_.empty() && tree_[c] != kNoCell) {
         join_cells(sets, trees, c, x);
-      } else if (plain && axis_[2].is_plain_at(x)) {
-        scan_cell<true>(sets, c, x);
       } else {
-        scan_cell<false>(sets, c, x);
+        scan_cell(sets, c, x, !(plain && axis_[2].is_plain_at(x)));
       }
     }
   }
@@ -258,7 +310,9 @@ class CellSearch {
     const auto join = [&](std::uint32_t d) {
       if (start_[d] == start_[d + 1]) return;
       if (tree_[d] != kNoCell) return trees.join(sets, tree_[c], tree_[d]);
-      for (std::uint32_t i = start_[c]; i < start_[c + 1]; ++i) scan<false>(sets, i, start_[d], start_[d + 1]);
+      for (std::uint32_t i = start_[c]; i < start_[c + 1]; ++i)
+        for (std::uint32_t j = start_[d]; j < start_[d + 1]; ++j)
+          if (sets.are_friends(i, j)) sets.connect(i, j);
     };
     if (next != kNoCell) join(c - x + next);
     for (const std::uint32_t row : rows_) {
@@ -269,66 +323,67 @@ class CellSearch {
     }
   }
 
-  /// Connects a spot with its friends among consecutive spots. @tparam kPlain  distances are those of the coordinates
-  template <bool kPlain>
-  void scan(FriendSets& sets, std::uint32_t i, std::uint32_t first, std::uint32_t last) const {
-    const FriendSpot a = spots_[i];
-    const double length2 = sets.length2();
-    for (std::uint32_t j = first; j < last; ++j) {
-      if constexpr (kPlain) {
-        const FriendSpot& b = spots_[j];
-        const double dx = a.x - b.x;
-        const double dy = a.y - b.y;
-        const double dz = a.z - b.z;
-        if ((dx * dx + dy * dy) + dz * dz <= length2) sets.unite(i, j);
-      } else {
-        if (sets.are_friends(i, j)) sets.connect(i, j);
-      }
-    }
+  /// Returns the coordinate of the filter from which on spots of a cell reach the cell above: rounded as those of spots, so that the
+  /// order of the two is kept.
+  [[nodiscard]] float least_above(const CellAxis& axis, std::uint32_t i) const {
+    return static_cast<float>((static_cast<double>(axis.index(i) + 1) - axis.reach) / axis.inverse * unit_);
+  }
+  /// Returns the coordinate of the filter up to which spots of a cell reach the cell below, rounded likewise.
+  [[nodiscard]] float greatest_below(const CellAxis& axis, std::uint32_t i) const {
+    return static_cast<float>((static_cast<double>(axis.index(i)) + axis.reach) / axis.inverse * unit_);
   }
 
   /// Connects the spots of a cell with each other and with those of the 13 cells after it that the linking length reaches.
-  template <bool kPlain>
-  void scan_cell(FriendSets& sets, std::uint32_t c, std::uint32_t x) const {
+  /// @param wraps  whether separations may be shorter across a periodic face
+  void scan_cell(FriendSets& sets, std::uint32_t c, std::uint32_t x, bool wraps) {
     const std::uint32_t next = axis_[2].next(x);
     const std::uint32_t previous = axis_[2].previous(x);
-    const double above_x = axis_[2].above(x);
-    const double below_x = axis_[2].below(x);
-    for (std::uint32_t i = start_[c]; i < start_[c + 1]; ++i) {
-      const FriendSpot& s = spots_[i];
-      const bool above_z = s.z >= above_z_;
-      const bool above_y = s.y >= above_y_;
-      const std::uint32_t next_x = s.x >= above_x ? next : kNoCell;
-      const std::uint32_t previous_x = s.x <= below_x ? previous : kNoCell;
-      scan<kPlain>(sets, i, i + 1, start_[c + 1]);
-      if (next_x != kNoCell) scan<kPlain>(sets, i, start_[c - x + next], start_[c - x + next + 1]);
-      if (above_y) scan_row<kPlain>(sets, i, rows_[0], x, next_x, previous_x);
-      if (!above_z) continue;
-      if (s.y <= below_y_) scan_row<kPlain>(sets, i, rows_[1], x, next_x, previous_x);
-      scan_row<kPlain>(sets, i, rows_[2], x, next_x, previous_x);
-      if (above_y) scan_row<kPlain>(sets, i, rows_[3], x, next_x, previous_x);
+    const float above = least_above(axis_[2], x);
+    const float below = greatest_below(axis_[2], x);
+    run_count_ = 0;
+    FriendRun all{0, 0, {-kNoLimit, -kNoLimit, -kNoLimit}, {kNoLimit, kNoLimit, kNoLimit}};
+    if (next != kNoCell) add_run(all, c - x + next, c - x + next, above, kNoLimit);
+    for (std::size_t r = 0; r < 4; ++r) {
+      if (rows_[r] == kNoCell) continue;
+      std::uint32_t first = x;
+      std::uint32_t last = x;
+      if (next == x + 1) {
+        last = next;
+      } else if (next != kNoCell) {
+        add_run(limits_[r], rows_[r] + next, rows_[r] + next, above, kNoLimit);
+      }
+      if (previous != kNoCell && previous + 1 == x) {
+        first = previous;
+      } else if (previous != kNoCell && previous != next) {
+        add_run(limits_[r], rows_[r] + previous, rows_[r] + previous, -kNoLimit, below);
+      }
+      add_run(limits_[r], rows_[r] + first, rows_[r] + last, -kNoLimit, kNoLimit);
+    }
+    scan_friends(filter_, start_[c], start_[c + 1], {runs_.data(), run_count_}, wraps, pairs_);
+    for (std::size_t p = 0; p < pairs_.sure_count; ++p) connect(sets, pairs_.sure[p], wraps);
+    for (std::size_t p = 0; p < pairs_.open_count; ++p)
+      if (sets.are_friends(pairs_.open[p].a, pairs_.open[p].b)) connect(sets, pairs_.open[p], wraps);
+  }
+
+  /// Connects two friends.
+  static void connect(FriendSets& sets, const FriendPair& pair, bool wraps) {
+    if (wraps) {
+      sets.connect(pair.a, pair.b);
+    } else {
+      sets.unite(pair.a, pair.b);
     }
   }
 
-  /// Connects a spot with those of up to three cells of a row: consecutive ones but at a periodic face.
-  /// @param row  its first cell; kNoCell: nothing is done
-  template <bool kPlain>
-  void scan_row(FriendSets& sets, std::uint32_t i, std::uint32_t row, std::uint32_t x, std::uint32_t next,
-                std::uint32_t previous) const {
-    if (row == kNoCell) return;
-    std::uint32_t first = x;
-    std::uint32_t last = x;
-    if (next == x + 1) {
-      last = next;
-    } else if (next != kNoCell) {
-      scan<kPlain>(sets, i, start_[row + next], start_[row + next + 1]);
-    }
-    if (previous != kNoCell && previous + 1 == x) {
-      first = previous;
-    } else if (previous != kNoCell && previous != next) {
-      scan<kPlain>(sets, i, start_[row + previous], start_[row + previous + 1]);
-    }
-    scan<kPlain>(sets, i, start_[row + first], start_[row + last + 1]);
+  /// Adds consecutive cells to the runs of scan_cell(), unless they are empty.
+  /// @param limits  along y and z  @param lower, upper  limits along x
+  void add_run(const FriendRun& limits, std::uint32_t first, std::uint32_t last, float lower, float upper) {
+    FriendRun& run = runs_[run_count_];
+    run = limits;
+    run.begin = start_[first];
+    run.end = start_[last + 1];
+    run.lower[0] = lower;
+    run.upper[0] = upper;
+    run_count_ += run.begin < run.end ? 1 : 0;
   }
 
   const Box& box_;
@@ -343,10 +398,13 @@ class CellSearch {
   std::vector<FriendEdge>& edges_;
   std::array<CellAxis, 3> axis_;         // of z, y, x: cells along x follow each other, as in many files
   std::vector<std::uint32_t> tree_;      // by cell: root of its tree, or kNoCell; empty: no cell is crowded
-  std::array<std::uint32_t, 4> rows_{};  // of scan_cells_of_row: first cells of the rows after it, or kNoCell
-  double above_z_ = 0;                   // coordinates from which on spots of the row reach rows beside it
-  double above_y_ = 0;
-  double below_y_ = 0;
+  double unit_ = 1;                      // units of the filter in one of length
+  FriendFilter filter_{};                // of the spots, in workspace_.filter
+  std::array<std::uint32_t, 4> rows_{};  // of scan_cells_of_row: first cells of the rows after it, or kNoCell ...
+  std::array<FriendRun, 4> limits_{};    // ... and limits of the spots of its cells that reach them
+  std::array<FriendRun, 13> runs_{};     // of scan_cell
+  std::size_t run_count_ = 0;            // number of those
+  FriendPairs pairs_;                    // found by scan_cell
 };
 
 }  // namespace

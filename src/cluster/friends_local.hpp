@@ -47,6 +47,7 @@ struct FriendWorkspace {
   FriendVector<std::uint32_t> keys;    ///< by point, then by ghost: its cell
   FriendVector<std::uint32_t> start;   ///< by cell: the first of its spots; and the number of all
   FriendVector<std::uint32_t> parent;  ///< by spot: another one of its set, or itself
+  FriendVector<float> filter;          ///< coordinates of spots in single precision (friends_scan.hpp), by axis
 };
 
 /// Finds the friends among points and ghosts of this rank. Local. Points connected by edges that cross no periodic face

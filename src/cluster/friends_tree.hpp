@@ -35,8 +35,11 @@ class FriendSets {
     }
     return i;
   }
+  /// Returns whether a spot is the representative of its set.
+  [[nodiscard]] bool is_representative(std::uint32_t i) const { return parent_[i] == i; }
   /// Unites the sets of two spots.
   void unite(std::uint32_t i, std::uint32_t j) {
+    if (parent_[i] == parent_[j]) return;
     i = find(i);
     j = find(j);
     if (i == j) return;

@@ -38,7 +38,9 @@ inline std::string for_mpirun(const std::vector<comm::Setting>& settings, bool o
 /// Runs a command for at most `seconds`, times patience(), with the variables in `extra` and few others.
 inline Outcome start(const std::string& command, const std::string& extra = "", int seconds = 60) {
   std::string line = "timeout " + std::to_string(seconds * patience()) + " env -i PATH='" + variable("PATH") +
-                     "' HOME='" + variable("HOME") + "' TMPDIR='" + variable("TMPDIR") + "' ";
+                     "' HOME='" + variable("HOME") + "' ";
+  // Open MPI takes an empty TMPDIR for the root of the file system.
+  if (!variable("TMPDIR").empty()) line += "TMPDIR='" + variable("TMPDIR") + "' ";
   line += for_mpirun(comm::launcher_settings()) + extra + " " + command + " 2>&1";
   Outcome outcome;
   std::FILE* pipe = popen(line.c_str(), "r");
