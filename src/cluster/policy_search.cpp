@@ -254,8 +254,11 @@ std::vector<std::uint32_t> PolicySearch::list_contested(std::span<const std::uin
 /// Returns the distance of a unit of this rank to the nearest face of the rank's block.
 double PolicySearch::distance_to_faces(const Site& s) const {
   const auto block = decomposition_.block(rank_);
+  const Box& box = decomposition_.grid().box;
+  const double rounding = std::max({rounding_bound(box, 0), rounding_bound(box, 1), rounding_bound(box, 2)});
   return std::min({s.x - block.lower[0], block.upper[0] - s.x, s.y - block.lower[1], block.upper[1] - s.y,
-                   s.z - block.lower[2], block.upper[2] - s.z});
+                   s.z - block.lower[2], block.upper[2] - s.z}) -
+         rounding;
 }
 
 /// Finds the least admissible partners of a unit of another rank, less than those given.
