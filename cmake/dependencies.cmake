@@ -8,15 +8,18 @@ if(NOT TARGET hwy::hwy)
   merganser_find(hwy 1.0 REQUIRED)
 endif()
 
-# Instruction sets that are disabled; results have the same bits without them. Vectors of SVE and RVV have no size that the compiler
+# Instruction sets that are disabled; results have the same bits without them. No processor of a cluster has SSSE3 and not SSE4, which
+# takes a sixth of the compilation of these loops. Vectors of SVE and RVV have no size that the compiler
 # knows, so they cannot be members of structures or elements of arrays, which the loops of the flow, the scan of leaves and merges
 # use to keep them in registers. Those loops use NEON, which every processor with SVE has. Files without such structures are
 # compiled for SVE too (merganser_sve_files below), once for all vector lengths.
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm|riscv)")
-  set(highway hwy::hwy)
-  if(TARGET merganser_highway)
-    set(highway merganser_highway)  # hwy::hwy is another name of it
-  endif()
+set(highway hwy::hwy)
+if(TARGET merganser_highway)
+  set(highway merganser_highway)  # hwy::hwy is another name of it
+endif()
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)")
+  target_compile_definitions(${highway} INTERFACE HWY_DISABLED_TARGETS=HWY_SSSE3)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm|riscv)")
   target_compile_definitions(${highway} INTERFACE
                              "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128|HWY_RVV)")
 endif()

@@ -11,7 +11,7 @@
 namespace merganser {
 
 /// Returns the names of the instruction sets that this build is compiled for and this processor supports, the best one first, as
-/// MERGANSER_SIMD takes them: "AVX3" (AVX-512), "AVX2", "SSE4", "SSSE3" on x86-64, "SVE" and "NEON" on arm64, and "SCALAR", without
+/// MERGANSER_SIMD takes them: "AVX3" (AVX-512), "AVX2", "SSE4" on x86-64, "SVE" and "NEON" on arm64, and "SCALAR", without
 /// vectors. nearest::CellList::vector_target() returns the one in use.
 [[nodiscard]] std::vector<std::string> vector_targets();
 

@@ -1,6 +1,6 @@
 // Operations a b + c that are rounded once on every instruction set, for kernels that Highway compiles once per vector target;
-// private to the flow module. Highway's MulAdd, MulSub and NegMulAdd round twice where the target has no fused operations (SSSE3,
-// SSE4, no vectors), so that a run would have other bits there. There std::fma is called for each lane. By its definition it is
+// private to the flow module. Highway's MulAdd, MulSub and NegMulAdd round twice where the target has no fused operations
+// (SSE4, no vectors), so that a run would have other bits there. There std::fma is called for each lane. By its definition it is
 // rounded once; the C library uses the processor's operation where there is one, and makes the exact result in software else. That
 // is slow, and right: processors without the operation are older than 2013, and a run on them, or with MERGANSER_SIMD=SSE4, is
 // there to be compared.
