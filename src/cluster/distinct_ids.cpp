@@ -21,6 +21,7 @@ namespace {
 
 // Marks empty slots: an unlikely id, which has_empty_ represents if it does occur.
 constexpr std::int64_t kEmpty = std::numeric_limits<std::int64_t>::min();
+constexpr std::size_t kIdsAhead = 64;  // prefetch distance, in points
 constexpr const char* kAllowed = "; allowed: ids distinct over all ranks";
 
 /// Returns the first slot to probe for a point's id in a hash table of 2^(64 - shift) slots, by Fibonacci hashing.
@@ -93,6 +94,7 @@ void IdSet::assign(const nearest::PointSet& points) {
     assign_from(points, [all](std::size_t i) { return all[i]; });
   } else {
     assign_from(points, [base = ids_.base, stride = ids_.stride](std::size_t i) {
+      __builtin_prefetch(base + (i + kIdsAhead) * stride);  // also beyond the last: harmless
       std::int64_t id;
       std::memcpy(&id, base + i * stride, sizeof id);
       return id;
