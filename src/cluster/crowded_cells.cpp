@@ -109,7 +109,7 @@ void CrowdedCells::group_by_cell() {
 }
 
 /// Returns a unit as a member of its cell.
-CrowdedCells::Candidate CrowdedCells::candidate_of(const Units& units, std::uint32_t i) const {
+inline CrowdedCells::Candidate CrowdedCells::candidate_of(const Units& units, std::uint32_t i) const {
   return {units.parcels.site(i).volume, units.parcels.id(i), i, static_cast<std::int16_t>(units.count_of(i)),
           static_cast<std::uint16_t>((units.flags[i] & Units::kPassedOver) != 0)};
 }
@@ -164,10 +164,10 @@ bool CrowdedCells::can_tally(const Units& units) const {
          cells < std::numeric_limits<std::int32_t>::max();
 }
 
-/// Lists the members of cells with more than `above` parcels in candidates_, and others if most cells have more: whether one has is
+/// Lists the members of cells with more than `above` parcels in members_, and others if most cells have more: whether one has is
 /// then as good as random. The place of a cell has room for as many members as it has parcels, which are no fewer.
 /// @return parcels of a cell above which its members are listed
-std::int64_t CrowdedCells::list_crowded(const Units& units, std::int64_t above) {
+std::int64_t CrowdedCells::list_crowded(std::int64_t above) {
   const auto crowded = static_cast<std::size_t>(
       std::count_if(counts_.begin(), counts_.end(), [&](std::int64_t count) { return count > above; }));
   const std::int64_t least = crowded > counts_.size() / 2 ? 0 : above;
@@ -177,45 +177,52 @@ std::int64_t CrowdedCells::list_crowded(const Units& units, std::int64_t above) 
     ends_[cell] = static_cast<std::uint32_t>(room);
     room += counts_[cell] > least ? static_cast<std::size_t>(counts_[cell]) : 0;
   }
-  if (candidates_.size() < room) candidates_.resize(room);
+  if (members_.size() < room) members_.resize(room);
   if (crowded == 0) return least;
-  Candidate* const to = candidates_.data();
-  for (std::uint32_t i = 0; i < units.size(); ++i) {
+  std::uint32_t* const to = members_.data();
+  for (std::uint32_t i = 0; i < tallied_.size(); ++i) {
     const auto cell = static_cast<std::size_t>(tallied_[i]);
-    if (counts_[cell] > least) to[ends_[cell]++] = candidate_of(units, i);
+    if (counts_[cell] > least) to[ends_[cell]++] = i;
   }
   return least;
 }
 
-/// Chooses the lookers of one cell. @param members  all of the cell; their order changes @param mark  gets indices of members, and 1
-/// for those that look, else 0
-template <class Mark>
-void CrowdedCells::choose_of_cell(std::span<Candidate> members, std::int64_t above, std::int64_t target,
+/// Chooses the lookers of one cell. @param n  number of its members @param member  returns member k @param mark  gets indices of
+/// members, and 1 for those that look, else 0
+template <class Get, class Mark>
+void CrowdedCells::choose_of_cell(std::size_t n, const Get& member, std::int64_t above, std::int64_t target,
                                   const Mark& mark) {
   std::int64_t count = 0;
   bool alike = true;  // each counts one, and may look
-  for (const Candidate& c : members) {
+  for (std::size_t k = 0; k < n; ++k) {
+    const Candidate c = member(k);
     count += c.count;
-    alike = alike && c.count == 1 && c.passed_over == 0;
+    alike = alike & (c.count == 1) & (c.passed_over == 0);
   }
   if (count <= above) return;
   std::int64_t left = count - target;
-  if (alike && members.size() <= kMaxRanked) {
+  if (alike && n <= kMaxRanked) {
     RankedMembers ranked;
-    for (std::size_t i = 0; i < members.size(); ++i) ranked.volume[i] = members[i].volume, ranked.id[i] = members[i].id;
-    mark_least(ranked, members.size(), left);
-    for (std::size_t i = 0; i < members.size(); ++i) mark(members[i].index, ranked.least[i]);
+    for (std::size_t k = 0; k < n; ++k) {
+      const Candidate c = member(k);
+      ranked.volume[k] = c.volume;
+      ranked.id[k] = c.id;
+    }
+    mark_least(ranked, n, left);
+    for (std::size_t k = 0; k < n; ++k) mark(member(k).index, ranked.least[k]);
     return;
   }
+  candidates_.clear();
+  for (std::size_t k = 0; k < n; ++k) candidates_.push_back(member(k));
   const auto less = [](const Candidate& a, const Candidate& b) {
     return std::tie(a.volume, a.id) < std::tie(b.volume, b.id);
   };
   // Where members are alike, the least of them look, in any order.
   if (alike && left < count)
-    std::nth_element(members.begin(), members.begin() + left, members.end(), less);
+    std::nth_element(candidates_.begin(), candidates_.begin() + left, candidates_.end(), less);
   else
-    std::sort(members.begin(), members.end(), less);
-  for (const Candidate& c : members) {
+    std::sort(candidates_.begin(), candidates_.end(), less);
+  for (const Candidate& c : candidates_) {
     if (left == 0) return;
     if (c.passed_over != 0 || c.count > left) continue;
     left -= c.count;
@@ -227,13 +234,15 @@ void CrowdedCells::choose(const Units& units, std::int64_t above, std::int64_t t
                           std::vector<std::uint8_t>& looks) {
   if (can_tally(units)) {
     tally_changes(units);
-    const std::int64_t least = list_crowded(units, above);
+    const std::int64_t least = list_crowded(above);
     std::size_t begin = 0;
     for (std::size_t cell = 0; cell < counts_.size(); ++cell) {
       if (counts_[cell] <= least) continue;
       if (counts_[cell] > above)
-        choose_of_cell(std::span(candidates_).subspan(begin, ends_[cell] - begin), above, target,
-                       [to = looks.data()](std::uint32_t i, std::uint8_t yes) { to[i] = yes; });
+        choose_of_cell(
+            ends_[cell] - begin,
+            [&, members = members_.data() + begin](std::size_t k) { return candidate_of(units, members[k]); }, above,
+            target, [to = looks.data()](std::uint32_t i, std::uint8_t yes) { to[i] = yes; });
       begin += static_cast<std::size_t>(counts_[cell]);
     }
     return;
@@ -244,14 +253,14 @@ void CrowdedCells::choose(const Units& units, std::int64_t above, std::int64_t t
     return Member{0, c.volume, c.id, c.count, c.passed_over};
   });
   for (std::size_t begin = 0; begin < counted_.size();) {
-    candidates_.clear();
     std::size_t end = begin;
-    for (; end < counted_.size() && counted_[end].member.cell == counted_[begin].member.cell; ++end) {
-      const Member& m = counted_[end].member;
-      candidates_.push_back({m.volume, m.id, static_cast<std::uint32_t>(end), static_cast<std::int16_t>(m.count),
-                             static_cast<std::uint16_t>(m.passed_over)});
-    }
-    choose_of_cell(candidates_, above, target, [&](std::uint32_t at, std::uint8_t yes) {
+    while (end < counted_.size() && counted_[end].member.cell == counted_[begin].member.cell) ++end;
+    const auto member = [&](std::size_t k) {
+      const Member& m = counted_[begin + k].member;
+      return Candidate{m.volume, m.id, static_cast<std::uint32_t>(begin + k), static_cast<std::int16_t>(m.count),
+                       static_cast<std::uint16_t>(m.passed_over)};
+    };
+    choose_of_cell(end - begin, member, above, target, [&](std::uint32_t at, std::uint8_t yes) {
       const Counted& c = counted_[at];
       if (yes == 0) return;
       if (c.arc == links::kNone)

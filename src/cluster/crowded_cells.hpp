@@ -87,9 +87,9 @@ class CrowdedCells {
   void tally_all(const Units& units);
   void tally_changes(const Units& units);
   [[nodiscard]] bool can_tally(const Units& units) const;
-  [[nodiscard]] std::int64_t list_crowded(const Units& units, std::int64_t above);
-  template <class Mark>
-  static void choose_of_cell(std::span<Candidate> members, std::int64_t above, std::int64_t target, const Mark& mark);
+  [[nodiscard]] std::int64_t list_crowded(std::int64_t above);
+  template <class Get, class Mark>
+  void choose_of_cell(std::size_t n, const Get& member, std::int64_t above, std::int64_t target, const Mark& mark);
   void group_by_cell();
   template <class Slot>
   void list_by_slot(std::uint32_t n, std::size_t slots, const Slot& slot);
@@ -100,17 +100,18 @@ class CrowdedCells {
   const Decomposition& decomposition_;
   int rank_;
   Grid cells_;
-  Vec3 spacing_;                       // edges of a cell
-  bool shared_;                        // cells may be shared by ranks
-  std::vector<std::int32_t> tallied_;  // by unit: the cell in which it was counted; empty: none since begin()
-  std::vector<std::uint8_t> leaves_;   // by unit: parcels that it was counted as
-  std::vector<std::int64_t> counts_;   // by cell: parcels of the units in tallied_; at last 0, for those gone
-  std::vector<Candidate> candidates_;  // members of crowded cells, at the places of their cells
-  std::vector<std::uint32_t> ends_;    // by cell: behind its last in candidates_
-  std::vector<Counted> counted_;       // members of the cells that this rank counts, those of a cell together
-  std::vector<Counted> spare_;         // memory of group_by_cell()
-  std::vector<std::uint32_t> starts_;  // results of list_by_slot(): the first of each slot in listed_
-  std::vector<std::uint32_t> listed_;  // and what is in the slots
+  Vec3 spacing_;                        // edges of a cell
+  bool shared_;                         // cells may be shared by ranks
+  std::vector<std::int32_t> tallied_;   // by unit: the cell in which it was counted; empty: none since begin()
+  std::vector<std::uint8_t> leaves_;    // by unit: parcels that it was counted as
+  std::vector<std::int64_t> counts_;    // by cell: parcels of the units in tallied_; at last 0, for those gone
+  std::vector<std::uint32_t> members_;  // units of crowded cells, at the places of their cells
+  std::vector<std::uint32_t> ends_;     // by cell: behind its last in members_
+  std::vector<Candidate> candidates_;   // memory of choose_of_cell()
+  std::vector<Counted> counted_;        // members of the cells that this rank counts, those of a cell together
+  std::vector<Counted> spare_;          // memory of group_by_cell()
+  std::vector<std::uint32_t> starts_;   // results of list_by_slot(): the first of each slot in listed_
+  std::vector<std::uint32_t> listed_;   // and what is in the slots
   std::vector<std::vector<std::uint32_t>> sent_;  // per arc: units that were sent
 };
 

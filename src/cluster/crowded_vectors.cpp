@@ -1,4 +1,4 @@
-// Vectorised choice of lookers in crowded cells. Compiled once per vector target by Highway; the end of the file has the dispatch.
+// Vectorised passes of steps under a policy. Compiled once per vector target by Highway; the end of the file has the dispatch.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/cluster/crowded_vectors.cpp"
 #include <hwy/foreach_target.h>
@@ -53,6 +53,30 @@ void NumberCells(const NumberedCells& grid, const Site* HWY_RESTRICT sites, std:
   std::copy_n(numbers, count - at, cell + at);
 }
 
+/// Returns whether sites are within bounds (are_within()).
+bool AreWithin(const Site* HWY_RESTRICT sites, std::size_t count, const Site& lower, const Site& upper) {
+  static_assert(sizeof(Site) == 4 * sizeof(double));
+  constexpr std::size_t kAtOnce = 2;  // sites; as many numbers as a vector of D has at most
+  const D d;
+  const std::size_t lanes = hn::Lanes(d);
+  const Site bounds[2][kAtOnce] = {{lower, lower}, {upper, upper}};
+  auto within = hn::Eq(hn::Zero(d), hn::Zero(d));
+  const auto compare = [&](const Site* two) {
+    for (std::size_t k = 0; k < 4 * kAtOnce; k += lanes) {
+      const VD x = hn::LoadU(d, &two->x + k);
+      within = hn::And(
+          within, hn::And(hn::Ge(x, hn::LoadU(d, &bounds[0][0].x + k)), hn::Le(x, hn::LoadU(d, &bounds[1][0].x + k))));
+    }
+  };
+  std::size_t i = 0;
+  for (; i + kAtOnce <= count; i += kAtOnce) compare(sites + i);
+  if (i < count) {
+    const Site last[kAtOnce] = {sites[i], sites[i]};
+    compare(last);
+  }
+  return hn::AllTrue(d, within);
+}
+
 /// Marks the `wanted` least of `count` members (mark_least()).
 void MarkLeast(RankedMembers& members, std::size_t count, std::int64_t wanted) {
   const D d;
@@ -84,10 +108,15 @@ HWY_AFTER_NAMESPACE();
 namespace merganser::cluster {
 
 HWY_EXPORT(NumberCells);
+HWY_EXPORT(AreWithin);
 HWY_EXPORT(MarkLeast);
 
 void number_cells(const NumberedCells& grid, const Site* sites, std::size_t count, std::int32_t* cell) {
   MERGANSER_DISPATCH(NumberCells)(grid, sites, count, cell);
+}
+
+bool are_within(const Site* sites, std::size_t count, const Site& lower, const Site& upper) {
+  return MERGANSER_DISPATCH(AreWithin)(sites, count, lower, upper);
 }
 
 void mark_least(RankedMembers& members, std::size_t count, std::int64_t wanted) {

@@ -1,5 +1,6 @@
 #pragma once
-/// Vectorised parts of the choice of lookers in crowded cells, by vector instructions chosen at run time.
+/// Vectorised passes of steps under a policy, by vector instructions chosen at run time: the check of sites, and parts of the choice of
+/// lookers in crowded cells.
 #include <cstddef>
 #include <cstdint>
 
@@ -17,6 +18,10 @@ struct NumberedCells {
 /// Computes the numbers of the cells of `count` sites, by the arithmetic of Grid::cell(); those outside of the box are in the nearest
 /// cell. Local.
 void number_cells(const NumberedCells& grid, const Site* sites, std::size_t count, std::int32_t* cell);
+
+/// Returns whether the coordinates and volumes of `count` sites are all from those of `lower` to those of `upper`, inclusive; not a
+/// number is not. Local.
+bool are_within(const Site* sites, std::size_t count, const Site& lower, const Site& upper);
 
 inline constexpr std::size_t kMaxRanked = 48;  ///< most members that mark_least() compares: it compares all pairs
 

@@ -2,21 +2,12 @@
 #include "src/cluster/greedy_pairs.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <limits>
-#include <span>
 #include <string>
-#include <tuple>
 
 #include "merganser/base/error.hpp"
 
 namespace merganser::cluster {
 namespace {
-
-/// Returns the key of the link of two units.
-links::Key key_of(double distance2, std::int64_t a, std::int64_t b) {
-  return {distance2, std::min(a, b), std::max(a, b)};
-}
 
 /// Counts links over ranks by arc. @param first  receives the index of the first link of each arc
 void count_by_arc(const std::vector<links::CrossLink>& links, std::size_t arcs, std::vector<std::size_t>& counts,
@@ -85,150 +76,6 @@ void GreedyPairs::list_crossing(PolicySearch& search, const Units& units) {
   for (std::size_t k = 0; k < search.lookers().size(); ++k)
     for (const Partner& partner : search.partners_of(k))
       if (partner.out != links::kNone) links_[in_.size() + partner.out].entry = partner.entry;
-}
-
-/// Takes the links of this rank in their order, and settles those whose ends have no open link before them.
-void GreedyPairs::settle_here(PolicySearch& search, const Units& units) {
-  pair_.assign(units.size(), links::kNone);
-  blocked_.assign(units.size(), 0);
-  turns_.clear();  // some are left if the last step ran out of memory
-  settle_nearest(search);
-  fill_buckets(search);
-  // The first turn is on top of the heap; ids tell which of two links of one length is first. The two links of lookers that have chosen
-  // each other have one result in either order.
-  const auto is_later = [&](const Turn& a, const Turn& b) {
-    if (a.distance2 != b.distance2) return b.distance2 < a.distance2;
-    if (a.vertex == b.other && a.other == b.vertex) return false;
-    return turn_key(search, units, b) < turn_key(search, units, a);
-  };
-  for (now_ = 0; now_ < bucket_.size(); ++now_) {
-    for (std::uint32_t a = bucket_[now_]; a != links::kNone; a = next_actor_[a]) turns_.push_back(turn_of_[a]);
-    if (turns_.size() > 1) std::make_heap(turns_.begin(), turns_.end(), is_later);
-    while (!turns_.empty()) {
-      if (turns_.size() > 1) std::pop_heap(turns_.begin(), turns_.end(), is_later);
-      const Turn turn = turns_.back();
-      turns_.pop_back();
-      const std::size_t before = turns_.size();
-      take_turn(search, units, turn);
-      if (turns_.size() > before) std::push_heap(turns_.begin(), turns_.end(), is_later);
-    }
-  }
-}
-
-/// Settles the links that are certain, and those of lookers of this rank that are each other's nearest: among all admissible partners,
-/// so that no other link of theirs, from or to any rank, has a lesser key. The other lookers wait for their turns.
-void GreedyPairs::settle_nearest(PolicySearch& search) {
-  const std::vector<std::uint32_t>& nearest = search.links().target;  // of a rank's own unit its number
-  const auto lookers = static_cast<std::uint32_t>(search.lookers().size());
-  settled_.resize(lookers);
-  waiters_.resize(lookers);
-  std::size_t settled = 0;
-  std::size_t waiters = 0;
-  for (std::uint32_t k = 0; k < lookers; ++k) {
-    const std::uint32_t v = search.lookers()[k];
-    const std::uint32_t other = nearest[v];
-    waiters_[waiters] = k;
-    if (!search.is_certain(k) && ((other & links::kAway) != 0 || nearest[other] != v)) {  // kNone has this bit too
-      ++waiters;
-      continue;
-    }
-    settled_[settled] = {search.partners_of(k).front().distance2, v, other};
-    settled += pair_[v] == links::kNone ? 1 : 0;  // with branches half of them would be predicted wrong
-    pair_[v] = pair_[other] = kSettled;
-  }
-  settled_.resize(settled);
-  waiters_.resize(waiters);
-}
-
-/// Puts the least link of every looker, and the links from other ranks, to buckets by the logarithm of their length.
-void GreedyPairs::fill_buckets(const PolicySearch& search) {
-  const std::size_t waiters = waiters_.size();
-  const std::size_t actors = waiters + in_.size();
-  std::size_t count = in_.size();
-  std::uint64_t most = 0;
-  least_bits_ = std::numeric_limits<std::uint64_t>::max();
-  const auto take = [&](double distance2) {
-    const auto bits = std::bit_cast<std::uint64_t>(distance2);  // ascending, since distances are not negative
-    most = std::max(most, bits);
-    if (bits != 0) least_bits_ = std::min(least_bits_, bits);
-  };
-  for (const std::uint32_t k : waiters_) {
-    const std::span<const Partner> partners = search.partners_of(k);
-    std::size_t n = partners.size();
-    while (n > 0 && partners[n - 1].vertex == links::kNone) --n;
-    count += n;
-    if (n == 0) continue;
-    take(partners[0].distance2);
-    take(partners[n - 1].distance2);
-  }
-  for (const links::CrossLink& in : in_) take(in.distance2);
-  check_link_count(count);
-  least_bits_ = std::min(least_bits_, most);
-  for (shift_ = 0; (most - least_bits_) >> shift_ >= 4 * actors + 1; ++shift_) {
-  }
-  bucket_.assign(bucket_of(std::bit_cast<double>(most)) + 1, links::kNone);
-  next_actor_.resize(actors);
-  turn_of_.resize(actors);
-  at_.assign(waiters, 0);
-  now_ = bucket_.size();
-  for (std::uint32_t a = 0; a < waiters; ++a) wait_for_turn(search, a);
-  for (std::uint32_t i = 0; i < in_.size(); ++i)
-    wait_for_turn({in_[i].distance2, in_[i].vertex, links::kNone, static_cast<std::uint32_t>(waiters) + i});
-}
-
-/// Returns the bucket of links of a squared length; it ascends with the length.
-std::size_t GreedyPairs::bucket_of(double distance2) const {
-  const auto bits = std::bit_cast<std::uint64_t>(distance2);
-  return bits <= least_bits_ ? 0 : (bits - least_bits_) >> shift_;
-}
-
-/// Puts a turn to its bucket, or at the end of turns_ if it is the turn of that bucket.
-void GreedyPairs::wait_for_turn(const Turn& turn) {
-  const std::size_t bucket = bucket_of(turn.distance2);
-  if (bucket == now_) return turns_.push_back(turn);
-  turn_of_[turn.actor] = turn;
-  next_actor_[turn.actor] = bucket_[bucket];
-  bucket_[bucket] = turn.actor;
-}
-
-/// Puts the next link of a looker that is not dropped to its bucket.
-void GreedyPairs::wait_for_turn(const PolicySearch& search, std::uint32_t actor) {
-  const std::uint32_t looker = waiters_[actor];
-  const std::span<const Partner> partners = search.partners_of(looker);
-  std::size_t at = at_[actor];
-  const auto is_dropped = [&](const Partner& p) { return p.arc == links::kNone && pair_[p.vertex] != links::kNone; };
-  while (at < partners.size() && partners[at].vertex != links::kNone && is_dropped(partners[at])) ++at;
-  if (at == partners.size() || partners[at].vertex == links::kNone) return;
-  at_[actor] = static_cast<std::uint8_t>(at);
-  const Partner& p = partners[at];
-  wait_for_turn({p.distance2, search.lookers()[looker], p.arc == links::kNone ? p.vertex : links::kNone, actor});
-}
-
-/// Returns the key of the link whose turn it is.
-links::Key GreedyPairs::turn_key(const PolicySearch& search, const Units& units, const Turn& turn) const {
-  const std::size_t waiters = waiters_.size();
-  if (turn.actor >= waiters) return links_[turn.actor - waiters].key;
-  const Partner& p = search.partners_of(waiters_[turn.actor])[at_[turn.actor]];
-  return key_of(p.distance2, units.parcels.id(turn.vertex), p.id);
-}
-
-/// Takes the link whose turn it is: it is dropped, becomes a pair, or stays open. The looker's next link waits.
-void GreedyPairs::take_turn(const PolicySearch& search, const Units& units, const Turn& turn) {
-  if (pair_[turn.vertex] != links::kNone) return;
-  if (turn.other == links::kNone) {
-    blocked_[turn.vertex] = 1;
-  } else if (pair_[turn.other] == links::kNone) {
-    if ((blocked_[turn.vertex] | blocked_[turn.other]) == 0) {
-      pair_[turn.vertex] = pair_[turn.other] = kSettled;
-      settled_.push_back({turn.distance2, turn.vertex, turn.other});
-      return;
-    }
-    links_.push_back({turn_key(search, units, turn), units.parcels.id(turn.vertex), turn.vertex, turn.other});
-    blocked_[turn.vertex] = blocked_[turn.other] = 1;
-  }
-  if (turn.actor >= at_.size()) return;
-  ++at_[turn.actor];
-  wait_for_turn(search, turn.actor);
 }
 
 /// Returns whether a link comes before another at an end that both have: by ascending key, and of the two links of one key of lookers
@@ -365,7 +212,12 @@ void GreedyPairs::replace_links(PolicySearch& search, const Units& units, const 
   std::vector<PairLink> out;
   std::vector<PairLink> in;
   std::fill(l.target.begin(), l.target.end(), links::kNone);
-  for (const LocalPair& p : settled_) {
+  constexpr std::size_t kAhead = 16;
+  for (std::size_t i = 0; i < settled_.size(); ++i) {
+    const LocalPair& p = settled_[i];
+    const LocalPair& ahead = settled_[std::min(i + kAhead, settled_.size() - 1)];
+    __builtin_prefetch(units.parcels.row(ahead.source));
+    __builtin_prefetch(units.parcels.row(ahead.target));
     const bool source_leaves = looks[p.target] == 0 || units.parcels.id(p.source) > units.parcels.id(p.target);
     const std::uint32_t leaf = source_leaves ? p.source : p.target;
     l.target[leaf] = source_leaves ? p.target : p.source;

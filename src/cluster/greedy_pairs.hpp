@@ -1,9 +1,12 @@
 #pragma once
 /// Greedy matching of lookers and their nearest partners into pairs, by ascending links::Key, over all ranks.
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
+#include "merganser/base/aligned_memory.hpp"
 #include "merganser/links/prune.hpp"
 #include "src/cluster/policy_search.hpp"
 
@@ -20,8 +23,9 @@ void check_link_count(std::size_t links);
 /// 0 dropped. A rank is done when all have come.
 ///
 /// First each rank settles the links that are certain, as PolicySearch::is_certain() tells, and those of its lookers that are each other's
-/// nearest. Then it takes the others in their order, and settles those that no open link of one of their ends precedes; links over ranks
-/// are open. A looker has one link at a time in the order, its least that is not settled.
+/// nearest. Then, in a few rounds, those that are less than all others of both their ends. Then it takes the others in their order, and
+/// settles those that no open link of one of their ends precedes; links over ranks are open. A looker has one link at a time in the order,
+/// its least that is not settled.
 class GreedyPairs {
  public:
   /// Makes the pairs of a round from PolicySearch::partners_of(), and replaces the links of the search by them, each from the leaf to
@@ -50,15 +54,31 @@ class GreedyPairs {
     double distance2;
     std::uint32_t source, target;
   };
+  /// Link between ends without a pair. One to or from another rank goes from its end here to itself.
+  struct OpenLink {
+    std::int64_t distance2;  // its bits, which ascend with it
+    std::uint32_t source, target;
+    std::uint32_t waiter;  // its looker, by the place in PolicySearch::lookers(); kNone: of another rank
+  };
+  /// Least of the open links of a unit.
+  struct Least {
+    std::int64_t distance2 = std::numeric_limits<std::int64_t>::max();
+    std::uint32_t other = links::kNone;  // its other end; kNone: there is none, or there are several of this length
+  };
   /// Turn of a link. An actor has one at a time: a looker by its place in waiters_, behind them a link from another rank.
   struct Turn {
     double distance2;
     std::uint32_t vertex, other;  // as in Link
     std::uint32_t actor;
   };
+  /// Returns the key of the link of two units, by their ids.
+  [[nodiscard]] static links::Key key_of(double distance2, std::int64_t a, std::int64_t b) {
+    return {distance2, std::min(a, b), std::max(a, b)};
+  }
   void list_crossing(PolicySearch& search, const Units& units);
   void settle_here(PolicySearch& search, const Units& units);
   void settle_nearest(PolicySearch& search);
+  void settle_least(const PolicySearch& search);
   void fill_buckets(const PolicySearch& search);
   [[nodiscard]] std::size_t bucket_of(double distance2) const;
   void wait_for_turn(const Turn& turn);
@@ -84,6 +104,7 @@ class GreedyPairs {
   std::vector<LocalPair> settled_;         // pairs of links of this rank
   std::vector<std::uint8_t> blocked_;      // per unit: 1 if it has an open link, before which no later one is settled
   std::vector<std::uint32_t> waiters_;     // places in PolicySearch::lookers() of those whose links have turns
+  RawBuffer open_, least_;                 // memory of settle_least(): OpenLink, and Least by unit
   std::vector<std::uint8_t> at_;           // of each of these: its partner whose turn comes next
   std::vector<std::uint32_t> bucket_;      // first actor of each bucket; kNone: none
   std::vector<std::uint32_t> next_actor_;  // per actor: the next one of its bucket

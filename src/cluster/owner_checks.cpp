@@ -1,12 +1,14 @@
 // Checks that the parcels or points of a rank lie in its block, before a merge step or a search of stars.
 #include "src/cluster/owner_checks.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "merganser/base/error.hpp"
 #include "merganser/geometry/box_checks.hpp"
 #include "merganser/parcels/limits.hpp"
+#include "src/cluster/crowded_vectors.hpp"
 
 namespace merganser::cluster {
 
@@ -19,20 +21,24 @@ void check_volume(const Parcels& parcels, std::size_t i) {
 // position.
 void check_parcels(const Parcels& parcels, const Decomposition& decomposition, int rank) {
   const Box& box = decomposition.grid().box;
-  // Farther inside of the block than rounding can move its faces, every point is this rank's; those near a face are looked up.
+  // Farther inside of the block than rounding can move its faces, every point is this rank's; where one of a lot is near a face, all of
+  // the lot are looked up.
+  constexpr std::size_t kLot = 64;
   const auto block = decomposition.block(rank);
-  Vec3 middle;
-  Vec3 reach;
-  for (int a = 0; a < 3; ++a) {
-    middle[a] = 0.5 * (block.lower[a] + block.upper[a]);
-    reach[a] = 0.5 * (block.upper[a] - block.lower[a]) - rounding_bound(box, a);
-  }
+  const auto bound = [&](const Vec3& face, double inwards, double volume) {
+    return Site{face[0] + inwards * rounding_bound(box, 0), face[1] + inwards * rounding_bound(box, 1),
+                face[2] + inwards * rounding_bound(box, 2), volume};
+  };
+  const Site lower = bound(block.lower, 1, kMinVolume);
+  const Site upper = bound(block.upper, -1, kMaxVolume);
+  const Site* const sites = parcels.sites();
   for (std::size_t i = 0; i < parcels.size(); ++i) {
-    const Site& s = parcels.site(i);
-    const bool inside = ((std::fabs(s.x - middle[0]) <= reach[0]) & (std::fabs(s.y - middle[1]) <= reach[1]) &
-                         (std::fabs(s.z - middle[2]) <= reach[2])) != 0;
-    if (inside && is_volume(s.volume)) [[likely]]
+    const std::size_t lot = std::min(kLot, parcels.size() - i);
+    if (i % kLot == 0 && are_within(sites + i, lot, lower, upper)) {
+      i += lot - 1;
       continue;
+    }
+    const Site& s = sites[i];
     check_volume(parcels, i);
     const Vec3 p{s.x, s.y, s.z};
     // A position outside of the box has no owner.

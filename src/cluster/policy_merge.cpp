@@ -139,8 +139,9 @@ void PolicyStep::merge(int round, StepReport& report) {
     // A callback of a rule may throw at the next star: leaves of those that have merged must not stay beside them.
     for (const std::uint32_t v : leaves) units_.set_gone(v);
     const std::size_t size = leaves.size() + 1;
-    report.merged += static_cast<std::int64_t>(leaves.size());
-    if (looks_[centre] == 0) report.merged_into_big += static_cast<std::int64_t>(leaves.size());
+    const auto merged = static_cast<std::int64_t>(leaves.size());
+    report.merged += merged;
+    report.merged_into_big += looks_[centre] == 0 ? merged : 0;
     if (size >= of_size.size()) of_size.resize(size + 1, 0);
     ++of_size[size];
   }

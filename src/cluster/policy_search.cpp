@@ -64,9 +64,14 @@ void PolicySearch::find(Units& units, const std::vector<std::uint8_t>& looks, St
   by_cells_ = build_cells(units, looks);
   queries_ = given_up_ = 0;
   units.changed.clear();
+  const std::size_t arcs = mailbox_.graph().out.size();
+  if (arcs == 0 && by_cells_ && finds_targets()) {
+    links_.target.assign(units.size(), links::kNone);
+    cells_.find_targets(lookers_, links_.target);
+    return laps.add_to(seconds.search);
+  }
   search_local(units, looks);
   laps.add_to(seconds.search);
-  const std::size_t arcs = mailbox_.graph().out.size();
   asked_.assign(arcs, {});
   if (arcs > 0) {
     post_queries(units);
@@ -201,11 +206,10 @@ std::vector<std::uint32_t> PolicySearch::list_uncertain(const Units& units) {
   for (std::uint32_t k = 0; k < n; ++k) {
     const std::uint32_t nearest = nearest_of(k);
     first[lookers[k]].nearest = nearest;
-    first[nearest].distance2 = std::min(first[nearest].distance2, found[k].distance2);
-  }
-  for (std::uint32_t k = 0; k < n; ++k) {
-    FirstLink& to = first[nearest_of(k)];
-    to.looker = found[k].distance2 == to.distance2 ? k : to.looker;  // of several the others will contest it
+    FirstLink& to = first[nearest];
+    const bool less = found[k].distance2 < to.distance2;
+    to.looker = less ? k : to.looker;  // of several at one distance the others will contest it
+    to.distance2 = less ? found[k].distance2 : to.distance2;
   }
   const bool alone = mailbox_.graph().out.empty();
   const Box& box = decomposition_.grid().box;
@@ -368,7 +372,7 @@ void PolicySearch::announce(const Units& units) {
   for (std::size_t k = 0; k < lookers_.size(); ++k) {
     const Partner& nearest = found(k).front();
     if (nearest.vertex == links::kNone) continue;
-    distance2_[lookers_[k]] = nearest.distance2;
+    if (!several_) distance2_[lookers_[k]] = nearest.distance2;  // else GreedyPairs sets those of pairs
     links_.target[lookers_[k]] = nearest.arc != links::kNone ? links::kAway | next[nearest.arc] : nearest.vertex;
     if (links_.out.empty()) continue;
     for (Partner& p : found(k)) {

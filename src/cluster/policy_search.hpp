@@ -1,5 +1,6 @@
 #pragma once
 /// Links of a round under a merge policy: every looker's nearest admissible partners over all ranks.
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -32,14 +33,16 @@ class PolicySearch {
   /// Makes the search of a rank. Refers to its arguments. Local.
   /// @param fan  partners of each looker: 1, or more for MergeForm::greedy_pairs
   /// @param several  whether links go to all partners of a looker, rather than to the nearest
+  /// @param lengths  whether distance2() is needed
   PolicySearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, const PairFilter& filter,
-               std::size_t fan, bool several)
+               std::size_t fan, bool several, bool lengths = true)
       : mailbox_(mailbox),
         decomposition_(decomposition),
         rank_(rank),
         filter_(filter),
         fan_(fan),
         several_(several),
+        lengths_(lengths),
         cells_(decomposition, rank) {}
 
   /// Finds the links of the lookers of a round; afterwards links(), distance2() and leaves() hold them. Called by every rank;
@@ -65,7 +68,8 @@ class PolicySearch {
   [[nodiscard]] const std::vector<std::uint32_t>& lookers() const { return lookers_; }
   /// Returns the links of this rank's units and those from other ranks.
   [[nodiscard]] links::Links& links() { return links_; }
-  /// Returns the squared length of the link of each unit, in the policy's metric; infinite without one.
+  /// Returns the squared length of the link of each unit, in the policy's metric; infinite without one. With several partners of a looker,
+  /// those of the pairs that GreedyPairs makes. Only if they are needed.
   [[nodiscard]] std::vector<double>& distance2() { return distance2_; }
   /// Returns the sources of links from other ranks, by Links::in.
   [[nodiscard]] std::vector<RemoteLeaf>& leaves() { return leaves_; }
@@ -76,6 +80,8 @@ class PolicySearch {
   [[nodiscard]] std::span<const Partner> partners_of(std::size_t k) const {
     return {found_.data() + (list_.empty() ? k * fan_ : list_[k]), is_certain(k) ? 1 : fan_};
   }
+  /// Returns the most partners of a looker.
+  [[nodiscard]] std::size_t fan() const { return fan_; }
   /// Returns whether a looker, by its place in lookers(), and its nearest partner are a pair under MergeForm::greedy_pairs: no link of
   /// lesser key that may become a pair touches either. The partner is on this rank.
   [[nodiscard]] bool is_certain(std::size_t k) const { return !list_.empty() && list_[k] < lookers_.size(); }
@@ -91,7 +97,7 @@ class PolicySearch {
     double distance2 = std::numeric_limits<double>::infinity();
     std::uint32_t nearest =
         links::kNone;  // of a unit that looks: its nearest partner, or itself; kNone: it does not look
-    /// Place in lookers_ of the last one at this distance, the others of which are uncertain and contest it; kNone: none, contested, or
+    /// Place in lookers_ of the first one at this distance, the others of which are uncertain and contest it; kNone: none, contested, or
     /// beside a face of the rank.
     std::uint32_t looker = links::kNone;
   };
@@ -102,6 +108,10 @@ class PolicySearch {
   }
   void check_merged(const Units& units) const;
   [[nodiscard]] bool build_cells(const Units& units, const std::vector<std::uint8_t>& looks);
+  /// Returns whether nothing but the partners of lookers is needed of a search in cell lists.
+  [[nodiscard]] bool finds_targets() const {
+    return !several_ && !lengths_ && filter_.packed.phase.empty() && std::isinf(filter_.within2);
+  }
   void build_tree(const Units& units);
   void search_local(const Units& units, const std::vector<std::uint8_t>& looks);
   void search_cells(const Units& units);
@@ -124,6 +134,7 @@ class PolicySearch {
   const PairFilter& filter_;
   std::size_t fan_;
   bool several_;
+  bool lengths_;
   UnitTree tree_;
   UnitCells cells_;
   std::size_t known_ = 0;               // units of the last search of the step

@@ -65,7 +65,8 @@ PolicyStep::PolicyStep(comm::Transport& transport, const Decomposition& decompos
       small_below_(policy_.small_below > 0 ? policy_.small_below
                                            : decomposition.grid().cell_volume() / options.min_volume_ratio),
       search_(core.mailbox(), decomposition, transport.rank(), filter_,
-              std::size_t{1} + static_cast<std::size_t>(policy_.fall_backs), policy_.form == MergeForm::greedy_pairs),
+              std::size_t{1} + static_cast<std::size_t>(policy_.fall_backs), policy_.form == MergeForm::greedy_pairs,
+              policy_.form == MergeForm::mutual_pairs || (policy_.has_rounds() && policy_.has_answers())),
       cells_(core.mailbox(), decomposition, transport.rank(),
              policy_.looker == Looker::crowded ? crowd_grid(policy_, decomposition.grid()) : decomposition.grid()),
       units_(schema, two_products_) {

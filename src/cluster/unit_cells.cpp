@@ -209,28 +209,56 @@ std::vector<std::uint32_t> UnitCells::find_partners(std::size_t fan, std::vector
   return given_up;
 }
 
+void UnitCells::find_targets(std::vector<std::uint32_t>& lookers, std::vector<std::uint32_t>& targets) {
+  lookers.clear();
+  for (std::size_t i = 0; i < used_; ++i) {
+    List& list = *lists_[i];
+    if (std::find(list.looks.begin(), list.looks.end(), 1) == list.looks.end()) continue;
+    sort(list);
+    search_nearest(list);
+    const std::uint32_t* const order = list.cells.order();
+    for_lookers(list, [&](std::uint32_t v) {
+      const std::uint32_t t = list.targets[v];
+      lookers.push_back(list.unit(order[v]));
+      if (t != links::kNone) targets[lookers.back()] = list.unit(order[t]);
+    });
+  }
+}
+
+/// Finds the nearest of every looker of a list, by its vertex.
+void UnitCells::search_nearest(List& list) {
+  list.targets.resize(list.ids.size());
+  (void)list.cells.search_exact(list.targets, points(list).ids(list.cells.order()));  // queries follow in PolicySearch
+}
+
+/// Calls a function for the vertices of the lookers of a list.
+template <class Take>
+void UnitCells::for_lookers(const List& list, const Take& take) {
+  const auto half_cells = 2 * static_cast<std::size_t>(list.cells.cell_count());
+  for (std::size_t c = 0; c < half_cells; c += 2)
+    for (std::uint32_t v = list.cells.start(c); v < list.cells.start(c + 1); ++v) take(v);
+}
+
 /// Appends the lookers of a list and the partner of each.
 void UnitCells::find_nearest(List& list, std::vector<std::uint32_t>& lookers, std::vector<Partner>& found) {
   const Box& box = decomposition_.grid().box;
-  list.targets.resize(list.ids.size());
-  (void)list.cells.search_exact(list.targets, points(list).ids(list.cells.order()));  // queries follow in PolicySearch
+  search_nearest(list);
   const std::uint32_t* const order = list.cells.order();
   const Site* const sites = list.cells.sites();
   std::size_t at = found.size();
   const auto more = static_cast<std::size_t>(std::count(list.looks.begin(), list.looks.end(), 1));
   lookers.resize(at + more);
-  found.resize(at + more);
+  found.reserve(at + more);
   list.lookers.resize(more);
-  const auto half_cells = 2 * static_cast<std::size_t>(list.cells.cell_count());
-  for (std::size_t c = 0; c < half_cells; c += 2)
-    for (std::uint32_t v = list.cells.start(c); v < list.cells.start(c + 1); ++v, ++at) {
-      lookers[at] = list.unit(order[v]);
-      list.lookers[at - list.first] = v;
-      const std::uint32_t t = list.targets[v];
-      if (t == links::kNone) continue;
-      const double d2 = box.distance2({sites[v].x, sites[v].y, sites[v].z}, {sites[t].x, sites[t].y, sites[t].z});
-      if (d2 <= filter_->within2) found[at] = {d2, list.ids[order[t]], list.unit(order[t])};
-    }
+  for_lookers(list, [&](std::uint32_t v) {
+    lookers[at] = list.unit(order[v]);
+    list.lookers[at++ - list.first] = v;
+    const std::uint32_t t = list.targets[v];
+    Partner& nearest = found.emplace_back();
+    if (t == links::kNone) return;
+    const double d2 = box.distance2({sites[v].x, sites[v].y, sites[v].z}, {sites[t].x, sites[t].y, sites[t].z});
+    if (d2 <= filter_->within2) nearest = {d2, list.ids[order[t]], list.unit(order[t])};
+  });
 }
 
 /// Returns the columns of the metric beside the position for the search in a list.

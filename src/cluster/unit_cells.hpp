@@ -45,6 +45,9 @@ class UnitCells {
                                                       std::vector<Partner>& found) {
     return find_partners(1, lookers, found);
   }
+  /// Finds what find_all() does where lookers have one partner by position, at any distance. Local.
+  /// @param lookers  as for find_all() @param targets  by unit: receives the partner of each looker that has one
+  void find_targets(std::vector<std::uint32_t>& lookers, std::vector<std::uint32_t>& targets);
   /// Finds all partners of some lookers of find_first(), as find_all() does. Local.
   /// @param places  of these in `lookers`, ascending
   /// @param found  receives the partners in their order, `fan` of build() for each, where Partner() stands
@@ -97,6 +100,9 @@ class UnitCells {
   void sort(List& list);
   [[nodiscard]] std::vector<std::uint32_t> find_partners(std::size_t fan, std::vector<std::uint32_t>& lookers,
                                                          std::vector<Partner>& found);
+  void search_nearest(List& list);
+  template <class Take>
+  static void for_lookers(const List& list, const Take& take);
   void find_nearest(List& list, std::vector<std::uint32_t>& lookers, std::vector<Partner>& found);
   void find_several(List& list, std::size_t fan, std::vector<std::uint32_t>& lookers, std::vector<Partner>& found,
                     std::vector<std::uint32_t>& given_up);

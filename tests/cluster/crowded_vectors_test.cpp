@@ -1,4 +1,4 @@
-/// Vectorised choice of lookers in crowded cells against plain loops, on every vector target of this machine.
+/// Vectorised passes of steps under a policy against plain loops, on every vector target of this machine.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,6 +49,35 @@ TEST(CrowdedVectors, numbers_of_cells_are_those_of_the_grid) {
         ASSERT_EQ(got[i], want) << s.x << " " << s.y << " " << s.z;
       }
       EXPECT_EQ(got[n], -7);
+    }
+  });
+}
+
+TEST(CrowdedVectors, sites_are_within_bounds_that_a_loop_finds_them_within) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const Site lower{-0.3, 0, 1e6, 1e-120};
+  const Site upper{0.6, 1e-3, 1e6 + 0.7, 1e120};
+  const auto value = [](Site& s, unsigned k) -> double& {
+    return k == 0 ? s.x : k == 1 ? s.y : k == 2 ? s.z : s.volume;
+  };
+  test::with_all_vectors([&] {
+    for (std::size_t n = 0; n <= 9; ++n) {
+      std::vector<Site> sites(n + 1, lower);
+      for (std::size_t i = 1; i < n; i += 2) sites[i] = upper;
+      sites[n].x = kNan;  // behind the last
+      ASSERT_TRUE(are_within(sites.data(), n, lower, upper)) << n;
+      for (std::size_t i = 0; i < n; ++i)
+        for (unsigned k = 0; k < 4; ++k) {
+          Site low = lower;
+          Site high = upper;
+          for (const double out :
+               {std::nextafter(value(low, k), -1e300), std::nextafter(value(high, k), 1e300), kNan}) {
+            const Site kept = sites[i];
+            value(sites[i], k) = out;
+            ASSERT_FALSE(are_within(sites.data(), n, lower, upper)) << n << " sites, " << i << ", " << out;
+            sites[i] = kept;
+          }
+        }
     }
   });
 }

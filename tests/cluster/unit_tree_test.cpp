@@ -163,8 +163,8 @@ struct NoArcs final : comm::Mailbox {
 
 /// Rounds of one rank; each tells whether it is by cell lists.
 struct Search {
-  explicit Search(const std::string& text, std::size_t fan = 1, bool several = false)
-      : policy(text), search(mailbox, policy.decomposition, 0, policy.filter, fan, several) {}
+  explicit Search(const std::string& text, std::size_t fan = 1, bool several = false, bool lengths = true)
+      : policy(text), search(mailbox, policy.decomposition, 0, policy.filter, fan, several, lengths) {}
   [[nodiscard]] bool round(Units& units, std::size_t lookers) {
     std::vector<std::uint8_t> looks(units.size(), 0);
     std::fill_n(looks.begin(), lookers, std::uint8_t{1});
@@ -195,6 +195,23 @@ TEST(PolicySearch, takes_cell_lists_where_they_suit_and_many_units_look) {
     s.search.begin();
     EXPECT_TRUE(s.round(units, 320)) << text;
   }
+}
+
+TEST(PolicySearch, partners_alone_are_those_that_are_found_with_their_lengths) {
+  for (const char* text : {"small", "mask:flag, same:species", "small, within:0.2", "small, phase:ux*0.3"})
+    for (const std::size_t n : {1U, 2U, 700U}) {
+      Search with(text);
+      Search without(text, 1, false, false);
+      Units units = with.policy.units(n, 3);
+      with.search.begin();
+      without.search.begin();
+      for (const std::size_t lookers : {(n + 1) / 2, std::size_t{1}}) {
+        EXPECT_EQ(with.round(units, lookers), without.round(units, lookers)) << text;
+        EXPECT_EQ(with.search.lookers(), without.search.lookers()) << text;
+        EXPECT_EQ(with.search.links().target, without.search.links().target) << text << ", " << n << " units";
+        for (std::size_t v = (n + 1) / 2; v < n; v += 3) units.gone[v] = 1;  // in the second round
+      }
+    }
 }
 
 TEST(PolicySearch, lookers_search_fall_backs_only_if_their_nearest_may_be_taken) {
