@@ -24,18 +24,27 @@ class ReachLists {
       const std::uint32_t u = near[keep_ - 1];
       last = {state_.tree.distance2(v, u), state_.tree.id(u), u};
     }
+    // Without branches on the outcomes, which are unpredictable, as is the order of ids.
     const double core = state_.core[v];
     least_ = others_ = 0;
-    for (std::uint32_t i = 0; i < known; ++i) {
+    const auto insert = [&](std::uint32_t u, double weight) {
+      const std::uint64_t id = state_.tree.id(u);
+      const bool taken = (weight < last.weight) | ((weight == last.weight) & (id <= last.id));
+      const bool is_least = weight == core;
+      id_[least_] = id;
+      least_point_[least_] = u;
+      least_ += static_cast<std::uint32_t>(taken & is_least);
+      weight_[others_] = weight;
+      other_id_[others_] = id;
+      other_point_[others_] = u;
+      others_ += static_cast<std::uint32_t>(taken & !is_least);
+    };
+    const std::uint32_t within = std::min(within_, known);
+    for (std::uint32_t i = 0; i < within; ++i) insert(near[i], std::max(core, state_.core[near[i]]));
+    for (std::uint32_t i = within; i < known; ++i) {
       const std::uint32_t u = near[i];
-      double weight = std::max(core, state_.core[u]);
-      if (weight > last.weight) continue;
-      if (i >= within_) weight = std::max(weight, u == last.point ? last.weight : state_.tree.distance2(v, u));
-      if (weight > last.weight || (weight == last.weight && state_.tree.id(u) > last.id)) continue;
-      if (weight == core)
-        insert_least(u);
-      else
-        insert_other(weight, u);
+      const double distance = u == last.point ? last.weight : state_.tree.distance2(v, u);
+      insert(u, std::max(std::max(core, state_.core[u]), distance));
     }
     finish(v, known == keep_ ? last.weight : kInfinity, to);
   }
@@ -47,39 +56,40 @@ class ReachLists {
     std::uint64_t id;
     std::uint32_t point;
   };
-  /// Inserts a point into the sorted list of those whose edges weigh the core distance: by id.
-  void insert_least(std::uint32_t u) {
-    const std::uint64_t id = state_.tree.id(u);
-    std::uint32_t at = least_++;
-    for (; at > 0 && id < id_[at - 1]; --at) {
-      id_[at] = id_[at - 1];
-      least_point_[at] = least_point_[at - 1];
+  /// Sorts points by is_before(i, j), whether point i comes before point j, a strict order. @param sorted  receives the points
+  static void sort(const std::array<std::uint32_t, NearPoints::kMax>& points, std::uint32_t count,
+                   const auto& is_before, std::uint32_t* sorted) {
+    // A rank is a count of the points before.
+    std::array<std::uint32_t, NearPoints::kMax> rank;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      rank[i] = i;
+      for (std::uint32_t j = 0; j < i; ++j) {
+        const auto before = static_cast<std::uint32_t>(is_before(i, j));
+        rank[i] -= before;
+        rank[j] += before;
+      }
     }
-    id_[at] = id;
-    least_point_[at] = u;
-  }
-  /// Inserts a point into the sorted list of those whose edges weigh more: by (weight, id).
-  void insert_other(double weight, std::uint32_t u) {
-    std::uint32_t at = others_++;
-    for (; at > 0 && (weight < weight_[at - 1] ||
-                      (weight == weight_[at - 1] && state_.tree.id(u) < state_.tree.id(other_point_[at - 1])));
-         --at) {
-      weight_[at] = weight_[at - 1];
-      other_point_[at] = other_point_[at - 1];
-    }
-    weight_[at] = weight;
-    other_point_[at] = u;
+    for (std::uint32_t i = 0; i < count; ++i) sorted[rank[i]] = points[i];
   }
   /// Writes the sorted list of point v and its first entry, or the bound of all weights where there is none, to the state.
   void finish(std::uint32_t v, double bound, std::uint32_t* to) {
-    const std::uint32_t first = std::min(least_, state_.keep);
+    std::array<std::uint32_t, NearPoints::kMax> sorted;
+    sort(
+        least_point_, least_, [&](std::uint32_t i, std::uint32_t j) { return id_[i] < id_[j]; }, sorted.data());
+    sort(
+        other_point_, others_,
+        [&](std::uint32_t i, std::uint32_t j) {
+          return (weight_[i] < weight_[j]) | ((weight_[i] == weight_[j]) & (other_id_[i] < other_id_[j]));
+        },
+        sorted.data() + least_);
     const std::uint32_t count = std::min(least_ + others_, state_.keep);
-    std::copy_n(least_point_.begin(), first, to);
-    std::copy_n(other_point_.begin(), count - first, to + first);
+    std::copy_n(sorted.begin(), count, to);
     // Repetitions of the last entry fill a list that ends before all points are in it: the bound behind it stays that of the entry.
     std::fill(to + count, to + state_.keep, bound < kInfinity && count > 0 ? to[count - 1] : kNone);
     state_.nearest[v] = count > 0 ? to[0] : v;
-    state_.bound[v] = least_ > 0 ? state_.core[v] : others_ > 0 ? weight_[0] : bound;
+    state_.bound[v] = least_ > 0    ? state_.core[v]
+                      : others_ > 0 ? *std::min_element(weight_.begin(), weight_.begin() + others_)
+                                    : bound;
     if (count == 0) state_.used[v] = static_cast<std::uint8_t>(state_.keep);
   }
 
@@ -89,9 +99,10 @@ class ReachLists {
   std::uint32_t least_ = 0;                         ///< points of the present list whose edges weigh the core distance
   std::uint32_t others_ = 0;                        ///< points of the present list whose edges weigh more
   std::array<std::uint64_t, NearPoints::kMax> id_;  ///< ids of the former
-  std::array<std::uint32_t, NearPoints::kMax> least_point_;  ///< the former, by id
+  std::array<std::uint32_t, NearPoints::kMax> least_point_;  ///< the former
   std::array<double, NearPoints::kMax> weight_;              ///< weights of the latter
-  std::array<std::uint32_t, NearPoints::kMax> other_point_;  ///< the latter, by weight
+  std::array<std::uint64_t, NearPoints::kMax> other_id_;     ///< ids of the latter
+  std::array<std::uint32_t, NearPoints::kMax> other_point_;  ///< the latter
 };
 
 }  // namespace
