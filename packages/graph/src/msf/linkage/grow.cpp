@@ -132,24 +132,30 @@ void check_lists(const Forest& forest, const GatheredPoints& points) {
 }
 
 /// Edges between points that some minimum spanning tree has, those that are listed: the edges of a forest, and those that weigh the core
-/// distance of a point. All of the latter are edges of a minimum spanning tree: no edge of the point is lighter.
+/// distance of a point. All of the latter are edges of a minimum spanning tree: no edge of the point is lighter. Points are numbered by
+/// their places in the lists, so that those of an edge are near each other in memory.
 class MinimumEdges {
  public:
   /// @param points  with lists that are complete
   MinimumEdges(const Forest& forest, const GatheredPoints& points)
-      : cores_(points.core_distances), lists_(*points.neighbours), reverse_(cores_.size()), others_(cores_.size()) {
-    for (std::uint32_t v = 0; v < cores_.size(); ++v)
-      for (const std::uint32_t u : lists_.of(v)) reverse_.count(u);
+      : lists_(*points.neighbours),
+        cores_(lists_.ids().size()),
+        reverse_(cores_.size()),
+        others_(cores_.size()) {
+    for (std::uint32_t v = 0; v < cores_.size(); ++v) {
+      cores_[v] = points.core_distances[lists_.ids()[v]];
+      for (const std::uint32_t u : lists_.at(v)) reverse_.count(u);
+    }
     reverse_.finish_counting();
     listing_.resize(reverse_.total());
     for (std::uint32_t v = 0; v < cores_.size(); ++v)
-      for (const std::uint32_t u : lists_.of(v)) listing_[reverse_.next(u)] = v;
+      for (const std::uint32_t u : lists_.at(v)) listing_[reverse_.next(u)] = v;
     // An edge of the forest that weighs the core distance of an end is in its list, or the list is not known.
     const auto each = [&](const auto& body) {
       for (const auto& e : forest.edges) {
         const double weight = graphs::weight_from_bits(forest.kind, e.weight);
-        const auto low = static_cast<std::uint32_t>(e.low);
-        const auto high = static_cast<std::uint32_t>(e.high);
+        const std::uint32_t low = lists_.places()[e.low];
+        const std::uint32_t high = lists_.places()[e.high];
         if (weight > std::max(cores_[low], cores_[high])) body(low, high, weight);
       }
     };
@@ -165,9 +171,9 @@ class MinimumEdges {
     });
   }
 
-  /// Calls offer(v, to, weight) for the edges at point v.
+  /// Calls offer(v, to, weight) for the edges at the point of place v.
   void visit(std::uint32_t v, const auto& offer) const {
-    for (const std::uint32_t u : lists_.of(v)) offer(v, u, cores_[v]);
+    for (const std::uint32_t u : lists_.at(v)) offer(v, u, cores_[v]);
     for (std::size_t i = reverse_.begin(v); i < reverse_.end(v); ++i) offer(v, listing_[i], cores_[listing_[i]]);
     for (std::size_t i = others_.begin(v); i < others_.end(v); ++i) offer(v, to_[i].point, to_[i].weight);
   }
@@ -179,8 +185,8 @@ class MinimumEdges {
     std::uint32_t point;
   };
 
-  const std::vector<double>& cores_;        // by point
-  const euclidean::CoreNeighbours& lists_;  // by point: edges that weigh its core distance
+  const euclidean::CoreNeighbours& lists_;  // edges that weigh the core distances of points
+  std::vector<double> cores_;               // by point
   AdjacencyRows reverse_;                   // ranges of listing_ by point
   std::vector<std::uint32_t> listing_;      // the points in whose lists a point is
   AdjacencyRows others_;                    // ranges of to_ by point
@@ -191,22 +197,28 @@ class MinimumEdges {
 /// the edge from the vertex that was added first.
 class Prim {
  public:
-  explicit Prim(std::size_t vertices) : vertices_(vertices) { edges_.reserve(vertices); }
+  /// @param ids, places  numbers of vertices by place, and the reverse, where the algorithm is to go by places; empty: it goes by numbers
+  explicit Prim(std::size_t vertices, std::span<const std::uint32_t> ids = {},
+                std::span<const std::uint32_t> places = {})
+      : ids_(ids), places_(places), vertices_(vertices) {
+    edges_.reserve(vertices);
+  }
 
   /// Runs Prim's algorithm from vertex 0 until all vertices are in the tree. @return its edges in the order in which they are added
-  /// @param visit  visit(v, offer) is called for each vertex v that is added, and calls offer(from, to, weight) for edges from the tree
+  /// @param visit  visit(v, offer) is called for each vertex v that is added, and calls offer(from, to, weight) for edges from the tree; all
+  /// are places if there are such
   std::vector<GrownEdge> run(const auto& visit) {
     // A candidate of the heap is outdated if its vertex has been added, or has a lighter edge by now.
     const auto vertices = static_cast<std::uint32_t>(vertices_.size());
-    for (std::uint32_t first = 0; first < vertices; ++first) {
+    for (std::uint32_t number = 0; number < vertices; ++number) {
+      const std::uint32_t first = places_.empty() ? number : places_[number];
       if (std::isnan(vertices_[first].least)) continue;
-      if (first > 0) edges_.push_back({0, first, kInfinite});
+      if (number > 0) edges_.push_back({0, number, kInfinite});
       insert_vertex(first, visit);
       while (!border_.empty()) {
-        const Candidate c = border_.top();
-        border_.pop();
+        const Candidate c = border_.pop();
         if (!(c.weight <= vertices_[c.to].least)) continue;
-        edges_.push_back({vertices_[c.to].from, c.to, c.weight});
+        edges_.push_back({id(vertices_[c.to].from), c.id, c.weight});
         insert_vertex(c.to, visit);
       }
     }
@@ -217,10 +229,43 @@ class Prim {
   /// Candidate edge of Prim's algorithm, from the tree to a vertex outside.
   struct Candidate {
     double weight;     ///< weight of the edge
-    std::uint32_t to;  ///< vertex outside the tree
+    std::uint32_t id;  ///< number of the vertex outside the tree
+    std::uint32_t to;  ///< that vertex
     friend bool operator>(const Candidate& x, const Candidate& y) {
-      return x.weight != y.weight ? x.weight > y.weight : x.to > y.to;
+      return x.weight != y.weight ? x.weight > y.weight : x.id > y.id;
     }
+  };
+  /// Candidates in ascending order. Most are the next ones soon after they have been added: those before all others are in a short sorted
+  /// list, and only what is not goes through the heap.
+  class Border {
+   public:
+    [[nodiscard]] bool empty() const { return near_.empty() && far_.empty(); }
+    /// Adds a candidate.
+    void push(const Candidate& c) {
+      if (!far_.empty() && c > far_.top()) return far_.push(c);
+      near_.push_back(c);
+      std::size_t to = near_.size() - 1;
+      for (; to > 0 && c > near_[to - 1]; --to) near_[to] = near_[to - 1];
+      near_[to] = c;
+      if (near_.size() < kMost) return;
+      for (std::size_t i = 0; i < kMost / 2; ++i) far_.push(near_[i]);
+      near_.erase(near_.begin(), near_.begin() + kMost / 2);
+    }
+    /// Removes the first candidate, and returns it.
+    Candidate pop() {
+      const Candidate c = near_.empty() ? far_.top() : near_.back();
+      if (near_.empty())
+        far_.pop();
+      else
+        near_.pop_back();
+      return c;
+    }
+
+   private:
+    static constexpr std::size_t kMost = 32;  // length that the list does not reach
+
+    std::vector<Candidate> near_;  // descending, all before those of far_
+    std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> far_;
   };
   /// Vertex with its lightest edge from the tree.
   struct Vertex {
@@ -229,6 +274,8 @@ class Prim {
     std::uint32_t place = 0;   ///< of a vertex in the tree: number of vertices that were added before
   };
 
+  /// Returns the number of vertex v.
+  [[nodiscard]] std::uint32_t id(std::uint32_t v) const { return ids_.empty() ? v : ids_[v]; }
   /// Adds vertex v to the tree of Prim's algorithm, and the edges to vertices outside that become known to the heap of candidates.
   void insert_vertex(std::uint32_t v, const auto& visit) {
     vertices_[v].least = std::numeric_limits<double>::quiet_NaN();
@@ -242,12 +289,14 @@ class Prim {
       }
       end.least = weight;
       end.from = from;
-      border_.push({weight, to});
+      border_.push({weight, id(to), to});
     });
   }
 
+  std::span<const std::uint32_t> ids_;
+  std::span<const std::uint32_t> places_;
   std::vector<Vertex> vertices_;
-  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> border_;
+  Border border_;
   std::vector<GrownEdge> edges_;
 };
 
@@ -336,10 +385,22 @@ Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t mo
     if (known == nullptr || !known->open_weights().empty())
       equal.emplace(
           points, [&] { return grow(forest); }, most_steps);
-    growth.edges = Prim(static_cast<std::size_t>(forest.vertices)).run([&](std::uint32_t v, const auto& offer) {
-      if (listed) listed->visit(v, offer);
-      if (equal) equal->visit(v, offer);
-    });
+    if (listed) {
+      const auto ids = known->ids();
+      const auto places = known->places();
+      growth.edges = Prim(ids.size(), ids, places).run([&](std::uint32_t v, const auto& offer) {
+        listed->visit(v, offer);
+        if (equal) {
+          equal->visit(ids[v], [&](std::uint32_t from, std::uint32_t to, double weight) {
+            offer(places[from], places[to], weight);
+          });
+        }
+      });
+    } else {
+      growth.edges = Prim(static_cast<std::size_t>(forest.vertices)).run([&](std::uint32_t v, const auto& offer) {
+        equal->visit(v, offer);
+      });
+    }
     growth.exact = !equal || !equal->gave_up();
   }
   if (growth.exact) {
