@@ -29,8 +29,8 @@ class ReachLists {
     least_ = others_ = 0;
     const auto insert = [&](std::uint32_t u, double weight) {
       const std::uint64_t id = state_.tree.id(u);
-      const bool taken = (weight < last.weight) | ((weight == last.weight) & (id <= last.id));
-      const bool is_least = weight == core;
+      const bool taken = (weight < last.weight) | ((weight <= last.weight) & (id <= last.id));
+      const bool is_least = weight <= core;
       id_[least_] = id;
       least_point_[least_] = u;
       least_ += static_cast<std::uint32_t>(taken & is_least);
@@ -79,7 +79,7 @@ class ReachLists {
     sort(
         other_point_, others_,
         [&](std::uint32_t i, std::uint32_t j) {
-          return (weight_[i] < weight_[j]) | ((weight_[i] == weight_[j]) & (other_id_[i] < other_id_[j]));
+          return (weight_[i] < weight_[j]) | ((weight_[i] <= weight_[j]) & (other_id_[i] < other_id_[j]));
         },
         sorted.data() + least_);
     const std::uint32_t count = std::min(least_ + others_, state_.keep);
