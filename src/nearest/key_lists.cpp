@@ -166,7 +166,8 @@ HWY_EXPORT(BeginKeys);
 
 bool begin_keys(const LeafPoints& points, const double* lower, const double* upper, double extent, bool flat,
                 std::uint32_t keep, std::uint32_t begin, std::uint32_t end, KeyLists& lists) {
-  if (!(extent > 1e-100 && extent < 1e100)) return false;  // squared distances, so scaled and as they are, are normal numbers
+  if (!(extent > 1e-100 && extent < 1e100))
+    return false;  // squared distances, so scaled and as they are, are normal numbers
   MERGANSER_DISPATCH(BeginKeys)(keep, lists);
   lists.first = begin;
   lists.count = end - begin;

@@ -27,20 +27,21 @@ struct KeyLists {
   static constexpr std::uint32_t kCandidates = kCandidateBits + 1;  ///< most candidates of a group
   static constexpr std::size_t kQueries = kMaxLeafPoints + 16;      ///< room for queries, whole groups
 
-  std::uint32_t first = 0;     ///< number of the first query in the tree
-  std::uint32_t count = 0;     ///< number of queries, up to kMaxLeafPoints
-  std::uint32_t slots = 0;     ///< entries of a list: as many as are looked for, or more
-  std::uint32_t lanes = 0;     ///< queries of a group
-  bool flat = false;           ///< all points have one coordinate on the third axis
-  double worst = 0;            ///< no point farther from the leaf than this squared distance enters a list
-  double centre[3] = {};       ///< of the leaf; coordinates are relative to it
-  double scale = 0;            ///< what they are multiplied by, a power of 2
-  double slack = 0;            ///< part of the error of a distance, so multiplied, that does not grow with the distance
-  alignas(64) float place[3][kQueries];                         ///< coordinates by axis and query
-  alignas(64) float limit[kQueries];                            ///< by query: the greatest distance with the prefix after the last one
-  alignas(64) std::uint32_t keys[kQueries * (kMaxKeySlots + 1)];  ///< by group, entry and query, with the least key left out
-  std::uint32_t candidates[kMaxLeafPoints];                       ///< by group: number of its candidates
-  std::uint32_t candidate[kMaxLeafPoints * kCandidates];          ///< by group and number: the point
+  std::uint32_t first = 0;  ///< number of the first query in the tree
+  std::uint32_t count = 0;  ///< number of queries, up to kMaxLeafPoints
+  std::uint32_t slots = 0;  ///< entries of a list: as many as are looked for, or more
+  std::uint32_t lanes = 0;  ///< queries of a group
+  bool flat = false;        ///< all points have one coordinate on the third axis
+  double worst = 0;         ///< no point farther from the leaf than this squared distance enters a list
+  double centre[3] = {};    ///< of the leaf; coordinates are relative to it
+  double scale = 0;         ///< what they are multiplied by, a power of 2
+  double slack = 0;         ///< part of the error of a distance, so multiplied, that does not grow with the distance
+  alignas(64) float place[3][kQueries];  ///< coordinates by axis and query
+  alignas(64) float limit[kQueries];     ///< by query: the greatest distance with the prefix after the last one
+  alignas(64)
+      std::uint32_t keys[kQueries * (kMaxKeySlots + 1)];  ///< by group, entry and query, with the least key left out
+  std::uint32_t candidates[kMaxLeafPoints];               ///< by group: number of its candidates
+  std::uint32_t candidate[kMaxLeafPoints * kCandidates];  ///< by group and number: the point
 
   /// Returns the first entry of the list of query q; each further one is `lanes` behind. After the list comes the least key that was
   /// left out.

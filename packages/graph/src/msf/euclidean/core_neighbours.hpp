@@ -83,13 +83,14 @@ class CoreNeighbours {
   void add(const PointTree<D>& tree, std::uint32_t v, std::span<const std::uint32_t> near, std::uint32_t within,
            const auto& core_of, std::span<const std::uint8_t> folded, const auto& measure, Part& part);
 
-  std::vector<std::uint32_t> id_;       // by place: the point
-  std::vector<std::uint32_t> place_;    // by id: its place; no points: there are no lists
-  std::vector<std::uint32_t> begin_;    // by place: position of the list in entries_
-  std::vector<std::uint8_t> count_;     // by place: length of the list
-  std::vector<std::uint32_t> entries_;  // places, list after list; memory: about half of those within the core distances
-  std::vector<double> open_;            // weights for which lists may lack edges
-  bool complete_ = false;               // complete() has been called
+  std::vector<std::uint32_t> id_;     // by place: the point
+  std::vector<std::uint32_t> place_;  // by id: its place; no points: there are no lists
+  std::vector<std::uint32_t> begin_;  // by place: position of the list in entries_
+  std::vector<std::uint8_t> count_;   // by place: length of the list
+  std::vector<std::uint32_t>
+      entries_;               // places, list after list; memory: about half of those within the core distances
+  std::vector<double> open_;  // weights for which lists may lack edges
+  bool complete_ = false;     // complete() has been called
 };
 
 }  // namespace merganser::msf::euclidean

@@ -65,8 +65,9 @@ class ReachLists {
   }
 
  private:
-  static constexpr std::uint64_t kEntry = kMaxRow - 1;             ///< bits of a key with the number of an entry
-  static constexpr std::uint64_t kOther = std::uint64_t{1} << 62;  ///< bit of a key: the edge weighs more than the core distance
+  static constexpr std::uint64_t kEntry = kMaxRow - 1;  ///< bits of a key with the number of an entry
+  static constexpr std::uint64_t kOther = std::uint64_t{1}
+                                          << 62;  ///< bit of a key: the edge weighs more than the core distance
 
   /// Last of the nearest points of a point.
   struct Last {
@@ -89,9 +90,9 @@ class ReachLists {
   }
 
   BoruvkaState<D>& state_;
-  std::uint32_t keep_;                   ///< nearest points of each point
-  std::uint32_t within_;                 ///< the distance to so many of them is not above the core distance
-  std::array<double, kMaxRow> weight_;   ///< by entry: weight of its edge
+  std::uint32_t keep_;                  ///< nearest points of each point
+  std::uint32_t within_;                ///< the distance to so many of them is not above the core distance
+  std::array<double, kMaxRow> weight_;  ///< by entry: weight of its edge
 };
 
 static_assert(NearPoints::kMax < kMaxRow);

@@ -22,7 +22,8 @@ void SortRow(const std::uint64_t* row, std::uint32_t count, std::uint64_t* sorte
     const auto x = hn::LoadU(d, numbers + first);
     auto less = hn::Zero(d);
     for (std::uint32_t i = 0; i < count; ++i)
-      less = hn::Sub(less, hn::VecFromMask(d, hn::Lt(hn::Set(d, numbers[i]), x)));  // less 1 of 2^64: a mask is all bits
+      less =
+          hn::Sub(less, hn::VecFromMask(d, hn::Lt(hn::Set(d, numbers[i]), x)));  // less 1 of 2^64: a mask is all bits
     hn::Store(less, d, rank + first);
   }
   for (std::uint32_t i = 0; i < count; ++i) sorted[rank[i]] = row[i];

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <queue>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/parallel.hpp"
@@ -16,11 +15,10 @@
 #include "src/msf/euclidean/core_neighbours.hpp"
 #include "src/msf/linkage/clusters.hpp"
 #include "src/msf/linkage/equal_edges.hpp"
+#include "src/msf/linkage/prim_order.hpp"
 
 namespace merganser::msf {
 namespace {
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 /// Row pointers of the adjacency lists of a spanning forest (compressed sparse rows), built in two passes: the first counts the
 /// edges of each vertex, the second inserts them.
@@ -41,6 +39,8 @@ class AdjacencyRows {
   [[nodiscard]] std::size_t total() const { return ends_.back(); }
   /// Returns the position of the first entry of the adjacency list of vertex `of`; after both passes.
   [[nodiscard]] std::size_t begin(std::size_t of) const { return of == 0 ? 0 : ends_[of - 1]; }
+  /// Prefetches the positions of the adjacency list of vertex `of`.
+  [[gnu::always_inline]] void prefetch(std::size_t of) const { __builtin_prefetch(&ends_[of]); }
   /// Returns the position behind the last entry of the adjacency list of vertex `of`; after both passes.
   [[nodiscard]] std::size_t end(std::size_t of) const { return ends_[of]; }
 
@@ -104,7 +104,7 @@ class Adjacency {
 /// connected, are near to none.
 bool is_near(double x, double y) {
   constexpr double kRounding = 1e-12;  // relative
-  return x < kInfinite && y < kInfinite && std::fabs(x - y) <= kRounding * std::min(x, y);
+  return x < kInfiniteWeight && y < kInfiniteWeight && std::fabs(x - y) <= kRounding * std::min(x, y);
 }
 
 /// Checks that complete lists of neighbours are those of the points and the forest. @throws InputError
@@ -138,10 +138,7 @@ class MinimumEdges {
  public:
   /// @param points  with lists that are complete
   MinimumEdges(const Forest& forest, const GatheredPoints& points)
-      : lists_(*points.neighbours),
-        cores_(lists_.ids().size()),
-        reverse_(cores_.size()),
-        others_(cores_.size()) {
+      : lists_(*points.neighbours), cores_(lists_.ids().size()), reverse_(cores_.size()), others_(cores_.size()) {
     for (std::uint32_t v = 0; v < cores_.size(); ++v) {
       cores_[v] = points.core_distances[lists_.ids()[v]];
       for (const std::uint32_t u : lists_.at(v)) reverse_.count(u);
@@ -177,6 +174,18 @@ class MinimumEdges {
     for (std::size_t i = reverse_.begin(v); i < reverse_.end(v); ++i) offer(v, listing_[i], cores_[listing_[i]]);
     for (std::size_t i = others_.begin(v); i < others_.end(v); ++i) offer(v, to_[i].point, to_[i].weight);
   }
+  /// Prefetches what visit() will read of the edges at the point of place v.
+  [[gnu::always_inline]] void prefetch(std::uint32_t v) const {
+    __builtin_prefetch(lists_.at(v).data());
+    __builtin_prefetch(listing_.data() + reverse_.begin(v));
+    __builtin_prefetch(&cores_[v]);
+    others_.prefetch(v);
+  }
+  /// Calls touch(to) for the ends of edges at the point of place v that weigh a core distance.
+  void for_each_end(std::uint32_t v, const auto& touch) const {
+    for (const std::uint32_t u : lists_.at(v)) touch(u);
+    for (std::size_t i = reverse_.begin(v); i < reverse_.end(v); ++i) touch(listing_[i]);
+  }
 
  private:
   /// End of an edge of the forest that no list has.
@@ -193,122 +202,15 @@ class MinimumEdges {
   std::vector<End> to_;
 };
 
-/// Prim's algorithm on rank 0 with a heap of candidate edges, in scikit-learn's order: among equal weights the lowest vertex, then
-/// the edge from the vertex that was added first.
-class Prim {
- public:
-  /// @param ids, places  numbers of vertices by place, and the reverse, where the algorithm is to go by places; empty: it goes by numbers
-  explicit Prim(std::size_t vertices, std::span<const std::uint32_t> ids = {},
-                std::span<const std::uint32_t> places = {})
-      : ids_(ids), places_(places), vertices_(vertices) {
-    edges_.reserve(vertices);
-  }
-
-  /// Runs Prim's algorithm from vertex 0 until all vertices are in the tree. @return its edges in the order in which they are added
-  /// @param visit  visit(v, offer) is called for each vertex v that is added, and calls offer(from, to, weight) for edges from the tree; all
-  /// are places if there are such
-  std::vector<GrownEdge> run(const auto& visit) {
-    // A candidate of the heap is outdated if its vertex has been added, or has a lighter edge by now.
-    const auto vertices = static_cast<std::uint32_t>(vertices_.size());
-    for (std::uint32_t number = 0; number < vertices; ++number) {
-      const std::uint32_t first = places_.empty() ? number : places_[number];
-      if (std::isnan(vertices_[first].least)) continue;
-      if (number > 0) edges_.push_back({0, number, kInfinite});
-      insert_vertex(first, visit);
-      while (!border_.empty()) {
-        const Candidate c = border_.pop();
-        if (!(c.weight <= vertices_[c.to].least)) continue;
-        edges_.push_back({id(vertices_[c.to].from), c.id, c.weight});
-        insert_vertex(c.to, visit);
-      }
-    }
-    return std::move(edges_);
-  }
-
- private:
-  /// Candidate edge of Prim's algorithm, from the tree to a vertex outside.
-  struct Candidate {
-    double weight;     ///< weight of the edge
-    std::uint32_t id;  ///< number of the vertex outside the tree
-    std::uint32_t to;  ///< that vertex
-    friend bool operator>(const Candidate& x, const Candidate& y) {
-      return x.weight != y.weight ? x.weight > y.weight : x.id > y.id;
-    }
-  };
-  /// Candidates in ascending order. Most are the next ones soon after they have been added: those before all others are in a short sorted
-  /// list, and only what is not goes through the heap.
-  class Border {
-   public:
-    [[nodiscard]] bool empty() const { return near_.empty() && far_.empty(); }
-    /// Adds a candidate.
-    void push(const Candidate& c) {
-      if (!far_.empty() && c > far_.top()) return far_.push(c);
-      near_.push_back(c);
-      std::size_t to = near_.size() - 1;
-      for (; to > 0 && c > near_[to - 1]; --to) near_[to] = near_[to - 1];
-      near_[to] = c;
-      if (near_.size() < kMost) return;
-      for (std::size_t i = 0; i < kMost / 2; ++i) far_.push(near_[i]);
-      near_.erase(near_.begin(), near_.begin() + kMost / 2);
-    }
-    /// Removes the first candidate, and returns it.
-    Candidate pop() {
-      const Candidate c = near_.empty() ? far_.top() : near_.back();
-      if (near_.empty())
-        far_.pop();
-      else
-        near_.pop_back();
-      return c;
-    }
-
-   private:
-    static constexpr std::size_t kMost = 32;  // length that the list does not reach
-
-    std::vector<Candidate> near_;  // descending, all before those of far_
-    std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> far_;
-  };
-  /// Vertex with its lightest edge from the tree.
-  struct Vertex {
-    double least = kInfinite;  ///< weight of that edge; not a number: the vertex is in the tree
-    std::uint32_t from = 0;    ///< end of that edge in the tree
-    std::uint32_t place = 0;   ///< of a vertex in the tree: number of vertices that were added before
-  };
-
-  /// Returns the number of vertex v.
-  [[nodiscard]] std::uint32_t id(std::uint32_t v) const { return ids_.empty() ? v : ids_[v]; }
-  /// Adds vertex v to the tree of Prim's algorithm, and the edges to vertices outside that become known to the heap of candidates.
-  void insert_vertex(std::uint32_t v, const auto& visit) {
-    vertices_[v].least = std::numeric_limits<double>::quiet_NaN();
-    vertices_[v].place = static_cast<std::uint32_t>(edges_.size());
-    visit(v, [&](std::uint32_t from, std::uint32_t to, double weight) {
-      Vertex& end = vertices_[to];
-      if (!(weight <= end.least)) return;
-      if (weight == end.least) {  // of equal weights the edge from the vertex that was added first
-        if (from != v && vertices_[from].place < vertices_[end.from].place) end.from = from;
-        return;
-      }
-      end.least = weight;
-      end.from = from;
-      border_.push({weight, id(to), to});
-    });
-  }
-
-  std::span<const std::uint32_t> ids_;
-  std::span<const std::uint32_t> places_;
-  std::vector<Vertex> vertices_;
-  Border border_;
-  std::vector<GrownEdge> edges_;
-};
-
 /// Returns the number of edges of finite weight among those that Prim's algorithm added; the others begin new components.
 std::size_t count_finite(const std::vector<GrownEdge>& edges) {
   return static_cast<std::size_t>(
-      std::count_if(edges.begin(), edges.end(), [](const GrownEdge& e) { return e.weight < kInfinite; }));
+      std::count_if(edges.begin(), edges.end(), [](const GrownEdge& e) { return e.weight < kInfiniteWeight; }));
 }
 
 /// Returns the weights of a spanning forest's edges in ascending order, then infinite ones, which would join its components.
 std::vector<double> sorted_weights(const Forest& forest) {
-  std::vector<double> weights(static_cast<std::size_t>(forest.vertices) - 1, kInfinite);
+  std::vector<double> weights(static_cast<std::size_t>(forest.vertices) - 1, kInfiniteWeight);
   std::transform(forest.edges.begin(), forest.edges.end(), weights.begin(),
                  [&](const graphs::Edge24& e) { return graphs::weight_from_bits(forest.kind, e.weight); });
   std::sort(weights.begin(), weights.end());
@@ -351,7 +253,7 @@ void check_same_weights(const std::vector<GrownEdge>& found, const Forest& fores
 std::vector<GrownEdge> grow(const Forest& forest) {
   check_linkage_size("grow", forest.vertices);
   const Adjacency adjacency(forest);
-  auto edges = Prim(static_cast<std::size_t>(forest.vertices)).run([&](std::uint32_t v, const auto& offer) {
+  auto edges = PrimOrder(static_cast<std::size_t>(forest.vertices)).run([&](std::uint32_t v, const auto& offer) {
     adjacency.for_each_neighbour(v, [&](std::uint32_t to, double weight) { offer(v, to, weight); });
   });
   if (const auto found = count_finite(edges); found != forest.edges.size()) {
@@ -388,16 +290,20 @@ Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t mo
     if (listed) {
       const auto ids = known->ids();
       const auto places = known->places();
-      growth.edges = Prim(ids.size(), ids, places).run([&](std::uint32_t v, const auto& offer) {
-        listed->visit(v, offer);
-        if (equal) {
-          equal->visit(ids[v], [&](std::uint32_t from, std::uint32_t to, double weight) {
-            offer(places[from], places[to], weight);
-          });
-        }
-      });
+      PrimOrder prim(ids.size(), ids, places);
+      growth.edges = prim.run(
+          [&](std::uint32_t v, const auto& offer) {
+            listed->for_each_end(v, [&](std::uint32_t to) { prim.prefetch(to); });
+            listed->visit(v, offer);
+            if (equal) {
+              equal->visit(ids[v], [&](std::uint32_t from, std::uint32_t to, double weight) {
+                offer(places[from], places[to], weight);
+              });
+            }
+          },
+          [&](std::uint32_t v) { listed->prefetch(v); });
     } else {
-      growth.edges = Prim(static_cast<std::size_t>(forest.vertices)).run([&](std::uint32_t v, const auto& offer) {
+      growth.edges = PrimOrder(static_cast<std::size_t>(forest.vertices)).run([&](std::uint32_t v, const auto& offer) {
         equal->visit(v, offer);
       });
     }
