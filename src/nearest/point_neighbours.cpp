@@ -31,17 +31,10 @@ class LeafSearch {
     if (count_ != nullptr) *count_ += visits_;
   }
 
-  /// Returns whether a search for nearest neighbours goes by lists of keys: up to three axes, short lists and plain distances, and a
-  /// processor that tells keys of distance 0, which are denormal numbers, apart.
+  /// Returns whether a search for nearest neighbours goes by lists of keys: up to three axes, short lists and plain distances.
   static bool finds_by_keys(const PointTree<D>& tree, const NeighbourSearch& search) {
     return D <= 3 && search.core == nullptr && search.keep <= kMaxKeySlots && tree.metric().plain() &&
-           !tree.metric().sphere && keeps_denormals();
-  }
-  /// Returns whether this thread's floating-point unit takes denormal numbers as what they are. Programs that load code compiled with
-  /// -ffast-math, or that ask for it, have it take them as 0.
-  static bool keeps_denormals() {
-    const volatile double least = std::numeric_limits<double>::denorm_min();
-    return least > 0;
+           !tree.metric().sphere;
   }
 
   /// Finds the nearest neighbours of the points of a leaf: scans the leaf itself, then the sibling subtrees on the way to the root,
@@ -138,32 +131,41 @@ class LeafSearch {
       --skip_;
       return false;
     }
-    begin_keys(leaves_, tree_.bounds().extent(2) == 0, wanted_, lists_.first, lists_.first + lists_.count, key_lists_);
+    const bool found = select_by_keys(leaf);
+    misses_ = found ? misses_ / 2 : std::min(2 * misses_ + 1, 63U);
+    if (!found) skip_ = misses_;
+    return found;
+  }
+
+  /// Does what search_by_keys() does.
+  [[nodiscard]] bool select_by_keys(std::uint32_t leaf) {
+    const Node& node = tree_.nodes()[leaf];
+    // The leaf itself may be one place.
+    const Bounds<D>& around = tree_.nodes()[node.parent].box;
+    if (!begin_keys(leaves_, node.box.lower.data(), node.box.upper.data(), around.extent(around.widest()),
+                    tree_.bounds().extent(2) == 0, wanted_, node.begin, node.end, key_lists_))
+      return false;
     worst_ = kInfinity;
     visit_all(leaf, [this](const Node& near) {
       scan_keys(leaves_, near.box.lower.data(), near.box.upper.data(), near.begin, near.end, key_lists_);
       worst_ = key_lists_.worst;
     });
-    const bool found = key_lists_.complete(wanted_);
-    misses_ = found ? misses_ / 2 : std::min(2 * misses_ + 1, 63U);
-    if (!found) skip_ = misses_;
-    for (std::uint32_t q = 0; found && q < lists_.count; ++q) select_by_keys(q);
-    return found;
+    if (!key_lists_.has_room()) return false;
+    for (std::uint32_t q = 0; q < lists_.count; ++q)
+      if (!select_by_keys_for(q)) return false;
+    return true;
   }
 
-  /// Writes the list of nearest neighbours of query q from its keys, in the order of exact distances.
-  void select_by_keys(std::uint32_t q) {
+  /// Writes the list of nearest neighbours of query q from its keys, in the order of exact distances. @return false if it may lack one
+  [[nodiscard]] bool select_by_keys_for(std::uint32_t q) {
     double* const distances = lists_.distance2 + static_cast<std::size_t>(q) * keep_;
     std::uint64_t* const points = lists_.point + static_cast<std::size_t>(q) * keep_;
     const Place<D> at = tree_.at(lists_.first + q);
-    const double* key = key_lists_.list(q);
-    for (std::uint32_t i = 0; i < wanted_; ++i, key += key_lists_.lanes) {
-      if (*key == kNoKey) {
-        distances[i] = kInfinity;
-        points[i] = 0;
-        continue;
-      }
-      const auto point = static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(*key));
+    const std::uint32_t* key = key_lists_.list(q);
+    const std::uint32_t all = std::min(wanted_, tree_.size() - 1);
+    for (std::uint32_t i = 0; i < all; ++i, key += key_lists_.lanes) {
+      if (*key == kNoKey) return false;
+      const std::uint32_t point = key_lists_.point(q, *key);
       Place<D> s = tree_.at(point);
       for (std::size_t a = 0; a < D; ++a) s[a] = at[a] - s[a];
       double d2 = s[0] * s[0];  // as Metric::distance2() has it in a space without periods
@@ -180,6 +182,9 @@ class LeafSearch {
       distances[to] = d2;
       points[to] = point;
     }
+    std::fill(distances + all, distances + wanted_, kInfinity);
+    std::fill(points + all, points + wanted_, 0);
+    return all == 0 || key_lists_.holds(q, all, distances[all - 1]);
   }
 
   /// Selects the nearest neighbours from the candidates of the filter by exact distances, (distance, id). @return false if a list may

@@ -80,9 +80,28 @@ std::uint32_t split_evenly(IdentifiedPoint<D>* items, std::uint32_t count, std::
   return static_cast<std::uint32_t>(split(items, count, axis, cut));
 }
 
+/// Returns whether two points of a leaf may be equal: false only where all are different. Local.
+template <std::size_t D>
+bool may_have_equal(const IdentifiedPoint<D>* first, const IdentifiedPoint<D>* last) {
+  // A bit for each value of a hash of the first two coordinates; adding 0 makes both zeros one.
+  constexpr unsigned kBits = 12;
+  std::array<std::uint64_t, (std::size_t{1} << kBits) / 64> taken{};
+  bool equal = false;
+  for (const IdentifiedPoint<D>* i = first; i != last; ++i) {
+    const auto x = std::bit_cast<std::uint64_t>(i->at[0] + 0.0);
+    const auto y = std::bit_cast<std::uint64_t>(i->at[1] + 0.0);
+    const std::uint64_t hash = (x * 0x9e3779b97f4a7c15 + (y ^ y >> 32U)) * 0xd6e8feb86659fd93 >> (64 - kBits);
+    std::uint64_t& word = taken[hash / 64];
+    equal |= (word >> hash % 64 & 1U) != 0;
+    word |= std::uint64_t{1} << hash % 64;
+  }
+  return equal;
+}
+
 /// Returns whether two points of a leaf agree on their first two axes, a cheap necessary condition for equal points.
 template <std::size_t D>
 bool has_equal(const IdentifiedPoint<D>* first, const IdentifiedPoint<D>* last) {
+  if (!may_have_equal(first, last)) return false;
   for (const IdentifiedPoint<D>* a = first; a != last; ++a) {
     bool equal = false;
     for (const IdentifiedPoint<D>* b = first; b != a; ++b) equal |= (a->at[0] == b->at[0]) & (a->at[1] == b->at[1]);

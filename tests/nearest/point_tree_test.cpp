@@ -1,40 +1,18 @@
-/// Tests of the tree of boxes over a rank's points: its shape, folding of equal points, traversal, and neighbour lists.
+/// Tests of the tree of boxes over a rank's points: its shape, folding of equal points and traversal.
 #include "merganser/nearest/point_tree.hpp"
 
 #include <gtest/gtest.h>
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 #include <map>
-#include <mutex>
 #include <set>
 
-#include "merganser/nearest/point_neighbours.hpp"
-#include "tests/support/point_shapes.hpp"
+#include "tests/nearest/tree_shapes.hpp"
 
 namespace {
 
 using namespace merganser;
 using namespace merganser::nearest;
 
-template <std::size_t D>
-std::vector<IdentifiedPoint<D>> make_items(const std::vector<std::vector<double>>& points) {
-  std::vector<IdentifiedPoint<D>> items;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    IdentifiedPoint<D> item{{}, 7 + (i * 37) % 40009};  // ids that are not in the order of the points
-    std::copy(points[i].begin(), points[i].end(), item.at.begin());
-    items.push_back(item);
-  }
-  return items;
-}
-
-struct TreeShape {
-  const char* shape;
-  std::size_t points;
-};
-constexpr TreeShape kTrees[] = {{"uniform", 300},  {"lattice", 300}, {"heaps", 200}, {"equal", 90}, {"line", 200},
-                                {"clusters", 250}, {"uniform", 0},   {"uniform", 1}, {"equal", 2},  {"uniform", 9}};
 /// Points that are divided into many parts at once, the first ones twice.
 constexpr TreeShape kLargeTrees[] = {{"uniform", 20000}, {"lattice", 2000}, {"heaps", 2000}, {"clusters", 2000}};
 
@@ -341,98 +319,6 @@ TEST(PointTreeTest, a_node_covers_what_is_far_from_its_sides) {
   auto same = make_items<3>(std::vector<std::vector<double>>(40, {1, 2, 3}));
   const PointTree<3> place(same, {}, 6, 4096);
   EXPECT_FALSE(place.covers(1, place.bounds(), 0));
-}
-
-template <std::size_t D>
-void expect_neighbours(const std::vector<std::vector<double>>& points, const Metric<D>& metric, std::uint32_t keep,
-                       bool with_cores, int threads, std::uint32_t fold = 3) {
-  auto items = make_items<D>(points);
-  const PointTree<D> tree(items, metric, 5, fold);
-  std::vector<double> cores(tree.size() + 16, 0);
-  Random random(keep, 4, 0);
-  for (std::uint32_t v = 0; v < tree.size(); ++v) cores[v] = 0.1 * std::floor(random.uniform() * 4);
-  std::mutex guard;
-  std::vector<int> times(tree.size());
-  find_neighbours(tree, {keep, with_cores ? cores.data() : nullptr, threads}, [&](const LeafResult& found) {
-    const std::lock_guard lock(guard);
-    ASSERT_GE(found.row, keep);
-    for (std::uint32_t q = 0; q < found.count; ++q) {
-      const std::uint32_t v = found.first + q;
-      ++times[v];
-      std::vector<std::tuple<double, std::uint64_t, std::uint64_t>> expected;
-      for (std::uint32_t u = 0; u < tree.size(); ++u) {
-        if (u == v) continue;
-        const double d2 = metric.distance2(tree.at(v), tree.at(u));
-        expected.emplace_back(with_cores ? std::max({d2, cores[u], cores[v]}) : d2, tree.id(u), u);
-      }
-      std::sort(expected.begin(), expected.end());
-      for (std::uint32_t i = 0; i < keep; ++i) {
-        const std::size_t at = static_cast<std::size_t>(q) * found.row + i;
-        if (i >= expected.size()) {
-          ASSERT_EQ(found.distance2[at], kInfinity) << "missing";
-        } else {
-          ASSERT_EQ(found.distance2[at], std::get<0>(expected[i])) << "neighbour " << i;
-          ASSERT_EQ(found.point[at], std::get<2>(expected[i])) << "neighbour " << i;
-        }
-      }
-    }
-  });
-  ASSERT_EQ(times, std::vector<int>(tree.size(), 1)) << "each point once";
-}
-
-/// Compares the lists of points of a shape in a box, which is periodic on its last axis or not.
-template <std::size_t D>
-void expect_neighbours_of(const TreeShape& shape, int dimension, Norm norm, bool with_cores, std::uint64_t seed) {
-  Metric<D> metric;
-  metric.norm = norm;
-  metric.any_period = seed % 2 == 0;
-  if (metric.any_period) metric.period[static_cast<std::size_t>(dimension) - 1] = 1;
-  const auto points = test::make_points(shape.shape, dimension, shape.points, seed);
-  expect_neighbours<D>(points, metric, static_cast<std::uint32_t>(1 + seed % 11), with_cores, 1);
-}
-
-#if defined(__x86_64__)
-// Code compiled with -ffast-math sets this mode for a whole process. Distances of 0 with the number of a point are denormal numbers.
-TEST(FindNeighboursTest, equal_points_are_found_where_the_processor_takes_denormal_numbers_as_0) {
-  constexpr unsigned kDenormalsAreZero = 0x40;
-  const unsigned mode = _mm_getcsr();
-  auto points = test::make_points("uniform", 3, 600, 1);
-  for (std::size_t i = 0; i + 2 < points.size(); i += 10) points[i + 2] = points[i + 1] = points[i];
-  _mm_setcsr(mode | kDenormalsAreZero);
-  for (const std::uint32_t keep : {5U, 8U, 13U}) expect_neighbours<3>(points, Metric<3>(), keep, false, 1, 1'000);
-  _mm_setcsr(mode);
-}
-#endif
-
-TEST(FindNeighboursTest, lists_are_the_nearest_of_all_points_by_distance_then_id) {
-  std::uint64_t seed = 0;
-  for (const TreeShape& shape : kTrees)
-    for (const auto norm : {Norm::squares, Norm::sum, Norm::most})
-      for (const bool with_cores : {false, true}) {
-        SCOPED_TRACE(std::string(shape.shape) + " of " + std::to_string(shape.points));
-        expect_neighbours_of<3>(shape, 2, norm, with_cores, ++seed);
-        expect_neighbours_of<3>(shape, 3, norm, with_cores, ++seed);
-        expect_neighbours_of<8>(shape, 8, norm, with_cores, ++seed);
-      }
-}
-
-TEST(FindNeighboursTest, threads_share_the_leaves_and_the_caller_hears_of_progress) {
-  expect_neighbours<3>(test::make_points("uniform", 3, 2000, 5), {}, 4, true, 4);
-  auto items = make_items<3>(test::make_points("uniform", 3, 1009, 6));
-  const PointTree<3> tree(items, {}, 4, 2);
-  std::vector<double> shares;
-  const auto caller = std::this_thread::get_id();
-  find_neighbours(tree,
-                  {1, nullptr, 1,
-                   [&](double share) {
-                     EXPECT_TRUE(std::this_thread::get_id() == caller);
-                     shares.push_back(share);
-                   }},
-                  [](const LeafResult&) {});
-  EXPECT_EQ(shares.size(), (tree.leaves().size() + 511) / 512);
-  ASSERT_FALSE(shares.empty());
-  EXPECT_EQ(shares.front(), 0);
-  EXPECT_LT(shares.back(), 1);
 }
 
 }  // namespace

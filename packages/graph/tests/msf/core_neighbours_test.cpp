@@ -1,12 +1,16 @@
-/// Tests of the lists of edges that weigh the core distance of a point, against all pairs.
+/// Tests of the lists of edges that weigh the core distance of a point, against all pairs, and of the sort of lists.
 #include "src/msf/euclidean/core_neighbours.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <set>
 
+#include "merganser/base/random.hpp"
 #include "merganser/msf/gathered_points.hpp"
 #include "merganser/msf/grow.hpp"
+#include "src/msf/euclidean/row_sort.hpp"
 #include "tests/msf/swarms.hpp"
 
 namespace {
@@ -28,10 +32,10 @@ std::vector<std::uint32_t> expected_list(const Swarm& swarm, const std::vector<d
 int check_lists(const euclidean::CoreNeighbours& lists, const Swarm& swarm, const std::vector<double>& cores) {
   int known = 0;
   for (std::size_t v = 0; v < swarm.at.size(); ++v) {
-    const auto of = lists.of(v);
-    if (of.empty()) continue;
+    if (lists.of(v).empty()) continue;
     ++known;
-    std::vector<std::uint32_t> list(of.begin(), of.end());
+    std::vector<std::uint32_t> list;
+    for (const std::uint32_t place : lists.of(v)) list.push_back(lists.ids()[place]);
     std::sort(list.begin(), list.end());
     EXPECT_EQ(list, expected_list(swarm, cores, v)) << v;
   }
@@ -119,6 +123,7 @@ TEST(CoreNeighboursTest, threads_change_neither_lists_nor_core_distances_nor_the
       for (const int threads : {2, 3}) {
         const Shared more = find(threads);
         EXPECT_EQ(more.cores, one.cores);
+        EXPECT_TRUE(std::ranges::equal(more.lists->ids(), one.lists->ids()));
         for (std::size_t v = 0; v < n; ++v) EXPECT_TRUE(std::ranges::equal(more.lists->of(v), one.lists->of(v))) << v;
         EXPECT_EQ(more.growth.edges, one.growth.edges);
         EXPECT_EQ(more.growth.exact, one.growth.exact);
@@ -132,6 +137,26 @@ TEST(CoreNeighboursTest, there_are_none_of_plain_distances_in_many_dimensions_an
   const auto most = static_cast<int>(euclidean::CoreNeighbours::kMax);
   EXPECT_EQ(compare(make_swarm("uniform", 5, 90, 1), most + 1).searched, 0);
   EXPECT_GT(compare(make_swarm("uniform", 5, 90, 1), most).searched, 60);
+}
+
+TEST(SortRowTest, sorts_as_the_standard_sort_does) {
+  Random random(5, 0, 0);
+  for (int i = 0; i < 2000; ++i) {
+    std::array<std::uint64_t, euclidean::kMaxRow> row;
+    const bool near = i % 2 == 0;
+    for (auto& number : row) number = near ? random.below(40) : random.below(std::uint64_t{1} << 63);
+    if (i % 3 == 0) row[3] = (std::uint64_t{1} << 63) - 1;
+    std::array<std::uint64_t, euclidean::kMaxRow> sorted;
+    sorted.fill(0);
+    auto count = static_cast<std::uint32_t>(random.below(euclidean::kMaxRow + 1));
+    while (std::set<std::uint64_t>(row.begin(), row.begin() + count).size() < count) --count;
+    auto expected = row;
+    std::sort(expected.begin(), expected.begin() + count);
+    euclidean::sort_row(row.data(), count, sorted.data());
+    EXPECT_TRUE(std::equal(sorted.begin(), sorted.begin() + count, expected.begin())) << i;
+    EXPECT_EQ(std::count(sorted.begin() + count, sorted.end(), 0U),
+              static_cast<std::ptrdiff_t>(euclidean::kMaxRow - count));
+  }
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ using namespace merganser::msf::euclidean;
 
 TEST(LeafCapacityTest, is_the_option_or_grows_with_the_axes) {
   msf::EuclideanOptions options;
-  const std::map<std::size_t, std::uint32_t> expected{{1, 24}, {3, 24}, {4, 48}, {6, 48}, {7, 64}, {16, 64}};
+  const std::map<std::size_t, std::uint32_t> expected{{1, 48}, {3, 48}, {6, 48}, {7, 64}, {16, 64}};
   for (const auto& [axes, leaf] : expected) EXPECT_EQ(leaf_capacity(options, axes), leaf) << axes;
   options.leaf = 7;
   EXPECT_EQ(leaf_capacity(options, 3), 7U);

@@ -53,9 +53,9 @@ inline constexpr std::uint64_t kMaxGrowSteps = std::uint64_t{1} << 34;
 ///                    of grow(forest), not exact. Their number does not depend on the processor
 /// @throws as grow(forest), and InputError for points, or a metric, min_samples or alpha, that are not those of the forest: a minimum
 /// spanning tree of them has other weights
-/// Cost: memory of 16 bytes per coordinate and 84 per point; with core distances 5 more per point and 2 for each of min_samples up to 32, and
+/// Cost: memory of 16 bytes per coordinate and 84 per point; with core distances 13 more per point and 2 for each of min_samples up to 32, and
 /// meanwhile that of a search for core distances where GatheredPoints::neighbours is null; where those are complete, in up to three dimensions,
-/// 36 more per point and 5 for each of min_samples
+/// 44 more per point and 5 for each of min_samples
 [[nodiscard]] Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t most_steps = kMaxGrowSteps);
 
 /// Returns the positions of weights in ascending order (argsort), equal ones in the order of NumPy's argsort without vector

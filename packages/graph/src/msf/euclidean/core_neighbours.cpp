@@ -18,11 +18,18 @@ std::vector<std::uint8_t> mark_folded(const PointTree<D>& tree) {
 
 }  // namespace
 
-void CoreNeighbours::resize(std::uint64_t total, std::uint32_t longest) {
+template <std::size_t D>
+void CoreNeighbours::set_places(const PointTree<D>& tree, std::uint64_t total, std::uint32_t longest) {
   if (total > kMaxPoints) return;
-  entries_.reserve(static_cast<std::size_t>(total) * longest);  // memory is taken once; what is not written takes none
-  begin_.resize(static_cast<std::size_t>(total));
-  count_.resize(static_cast<std::size_t>(total));
+  entries_.reserve(std::size_t{tree.size()} * longest);  // memory is taken once; what is not written takes none
+  begin_.resize(tree.size());
+  count_.resize(tree.size());
+  id_.resize(tree.size());
+  place_.assign(static_cast<std::size_t>(total), kNone);
+  for (std::uint32_t v = 0; v < tree.size(); ++v) {
+    id_[v] = static_cast<std::uint32_t>(tree.id(v));
+    place_[id_[v]] = v;
+  }
 }
 
 template <std::size_t D>
@@ -44,17 +51,17 @@ void CoreNeighbours::add(const PointTree<D>& tree, std::uint32_t v, std::span<co
     if (u == kNone) break;
     if (i >= within && measure.weight(tree.distance2(v, u)) > core) continue;
     if (folded[u] != 0) return leave_open();
-    if (core_of(u) <= core) entries.push_back(static_cast<std::uint32_t>(tree.id(u)));
+    if (core_of(u) <= core) entries.push_back(u);
   }
-  begin_[tree.id(v)] = static_cast<std::uint32_t>(begin);
-  count_[tree.id(v)] = static_cast<std::uint8_t>(entries.size() - begin);
+  begin_[v] = static_cast<std::uint32_t>(begin);
+  count_[v] = static_cast<std::uint8_t>(entries.size() - begin);
 }
 
 template <std::size_t D>
 CoreNeighbours::CoreNeighbours(const PointTree<D>& tree, const NearPoints& near, std::span<const double> cores,
                                std::uint32_t min_samples, std::uint64_t total, int threads) {
-  resize(total, min_samples - 1);
-  if (count_.empty()) return;
+  set_places(tree, total, min_samples - 1);
+  if (place_.empty()) return;
   const auto folded = mark_folded(tree);
   const std::span<const std::uint32_t> all(near.point);
   std::vector<double> weights(tree.size());
@@ -83,7 +90,7 @@ CoreNeighbours::CoreNeighbours(const PointTree<D>& tree, const NearPoints& near,
     entries_.insert(entries_.end(), parts[t].entries.begin(), parts[t].entries.end());
     open_.insert(open_.end(), parts[t].open.begin(), parts[t].open.end());
     release_memory(parts[t].entries);
-    for (std::uint32_t v = first(t); v < first(t + 1); ++v) begin_[tree.id(v)] += before;
+    for (std::uint32_t v = first(t); v < first(t + 1); ++v) begin_[v] += before;
   }
 }
 
@@ -96,8 +103,7 @@ void CoreNeighbours::complete(std::vector<double> tied) {
 
 CoreNeighbours::CoreNeighbours(const Sites& sites, std::span<const double> cores, int min_samples) {
   if (cores.empty() || min_samples < 2 || min_samples > static_cast<int>(kMax) || sites.axes() > kMaxAxes) return;
-  resize(sites.size(), static_cast<std::uint32_t>(min_samples - 1));
-  if (count_.empty()) return;
+  if (sites.size() > kMaxPoints) return;
   with_axes(sites.axes(),
             [&](auto axes) { search<axes.value>(sites, cores, static_cast<std::uint32_t>(min_samples)); });
 }
@@ -112,6 +118,7 @@ void CoreNeighbours::search(const Sites& sites, std::span<const double> cores, s
   // Many equal points would make the search quadratic. One of them stands for all, and lists with it are not known.
   const PointTree<D> tree(items, sites.metric<D>(), leaf_capacity({}, D), keep);
   release_memory(items);
+  set_places(tree, sites.size(), keep - 1);
   const auto folded = mark_folded(tree);
   const auto core_of = [&](std::uint32_t v) { return cores[tree.id(v)]; };
   std::vector<std::uint32_t> near(keep);

@@ -34,7 +34,7 @@ class CoreNeighbours {
   CoreNeighbours(const Sites& sites, std::span<const double> cores, int min_samples);
 
   /// Returns the number of points.
-  [[nodiscard]] std::size_t size() const { return count_.size(); }
+  [[nodiscard]] std::size_t size() const { return place_.size(); }
   /// Completes the lists of all points by what the search for a spanning tree of them has found out about other edges.
   /// @param tied  weights for which some minimum spanning tree may have an edge that neither that tree nor a list has, though all lists
   ///              are known; in any order
@@ -46,22 +46,31 @@ class CoreNeighbours {
   [[nodiscard]] bool is_complete() const { return complete_; }
   /// Returns the weights for which other edges are possible, ascending, each once. Nothing is known unless is_complete().
   [[nodiscard]] std::span<const double> open_weights() const { return open_; }
-  /// Returns the list of point v, by id, without an order. Empty: it is not known, where equal points or equal distances make it longer than
-  /// min_samples - 1; which those are does not depend on the number of ranks.
-  [[nodiscard]] std::span<const std::uint32_t> of(std::uint64_t v) const {
-    return count_.empty() ? std::span<const std::uint32_t>()
-                          : std::span<const std::uint32_t>(entries_).subspan(begin_[v], count_[v]);
+  /// Returns the list of the point at a place, as places, without an order. Empty: it is not known, where equal points or equal distances
+  /// make it longer than min_samples - 1; which those are does not depend on the number of ranks.
+  [[nodiscard]] std::span<const std::uint32_t> at(std::uint32_t place) const {
+    return std::span<const std::uint32_t>(entries_).subspan(begin_[place], count_[place]);
   }
+  /// Returns the list of point v, by id, as places, as at() does; empty also for a point without a place.
+  [[nodiscard]] std::span<const std::uint32_t> of(std::uint64_t v) const {
+    return place_.empty() || place_[v] == kNone ? std::span<const std::uint32_t>() : at(place_[v]);
+  }
+  /// Returns the ids of points by place. Places are in the order of a tree of boxes, so that those of a list are near each other; points that
+  /// others represent have none.
+  [[nodiscard]] std::span<const std::uint32_t> ids() const { return id_; }
+  /// Returns the places of points, by id; kNone: there is none.
+  [[nodiscard]] std::span<const std::uint32_t> places() const { return place_; }
 
  private:
-  /// Makes room for the lists of so many points. @param longest  most entries of a list
-  void resize(std::uint64_t total, std::uint32_t longest);
+  /// Sets the places of points, of `total`, and makes room for their lists. @param longest  most entries of a list
+  template <std::size_t D>
+  void set_places(const PointTree<D>& tree, std::uint64_t total, std::uint32_t longest);
   /// Does what the constructor from gathered points does with the `keep` nearest points of each, in a tree of D axes.
   template <std::size_t D>
   void search(const Sites& sites, std::span<const double> cores, std::uint32_t keep);
   /// Lists of consecutive points.
   struct Part {
-    std::vector<std::uint32_t> entries;  ///< ids, list after list
+    std::vector<std::uint32_t> entries;  ///< places, list after list
     std::vector<double> open;            ///< core distances of the points whose lists are not known
   };
   /// Appends the list of a point to `part`, unless it is not known.
@@ -74,11 +83,14 @@ class CoreNeighbours {
   void add(const PointTree<D>& tree, std::uint32_t v, std::span<const std::uint32_t> near, std::uint32_t within,
            const auto& core_of, std::span<const std::uint8_t> folded, const auto& measure, Part& part);
 
-  std::vector<std::uint32_t> begin_;    // by id: position of the list in entries_
-  std::vector<std::uint8_t> count_;     // by id: length of the list; no points: there are no lists
-  std::vector<std::uint32_t> entries_;  // ids, list after list; memory: about half of those within the core distances
-  std::vector<double> open_;            // weights for which lists may lack edges
-  bool complete_ = false;               // complete() has been called
+  std::vector<std::uint32_t> id_;     // by place: the point
+  std::vector<std::uint32_t> place_;  // by id: its place; no points: there are no lists
+  std::vector<std::uint32_t> begin_;  // by place: position of the list in entries_
+  std::vector<std::uint8_t> count_;   // by place: length of the list
+  std::vector<std::uint32_t>
+      entries_;               // places, list after list; memory: about half of those within the core distances
+  std::vector<double> open_;  // weights for which lists may lack edges
+  bool complete_ = false;     // complete() has been called
 };
 
 }  // namespace merganser::msf::euclidean

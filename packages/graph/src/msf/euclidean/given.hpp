@@ -17,7 +17,6 @@ void check_uniform_options(const EuclideanOptions& options, comm::Transport& tra
 /// dimensions boxes exclude less, and larger leaves are faster.
 inline std::uint32_t leaf_capacity(const EuclideanOptions& options, std::size_t axes) {
   if (options.leaf != 0) return static_cast<std::uint32_t>(options.leaf);
-  if (axes <= 3) return 24;
   return axes <= 6 ? 48 : 64;
 }
 

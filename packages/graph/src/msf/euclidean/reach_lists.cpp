@@ -1,6 +1,10 @@
 // Neighbour lists by mutual reachability distances, from the lists of nearest points that gave the core distances.
+#include <algorithm>
+#include <bit>
+
 #include "merganser/base/parallel.hpp"
 #include "merganser/msf/euclidean.hpp"
+#include "src/msf/euclidean/row_sort.hpp"
 #include "src/msf/euclidean/state.hpp"
 
 namespace merganser::msf::euclidean {
@@ -24,75 +28,74 @@ class ReachLists {
       const std::uint32_t u = near[keep_ - 1];
       last = {state_.tree.distance2(v, u), state_.tree.id(u), u};
     }
+    // Keys that order the entries, without branches on the outcomes, which are unpredictable: those whose edges weigh the core distance
+    // first, by id, then the others by the first bits of the weight; with the number of the entry.
     const double core = state_.core[v];
-    least_ = others_ = 0;
-    for (std::uint32_t i = 0; i < known; ++i) {
-      const std::uint32_t u = near[i];
-      double weight = std::max(core, state_.core[u]);
-      if (weight > last.weight) continue;
-      if (i >= within_) weight = std::max(weight, u == last.point ? last.weight : state_.tree.distance2(v, u));
-      if (weight > last.weight || (weight == last.weight && state_.tree.id(u) > last.id)) continue;
-      if (weight == core)
-        insert_least(u);
-      else
-        insert_other(weight, u);
+    std::array<std::uint64_t, kMaxRow> row;
+    std::uint32_t count = 0;
+    std::uint32_t least = 0;
+    const auto add = [&](std::uint32_t i, double weight) {
+      const std::uint64_t id = state_.tree.id(near[i]);
+      const bool taken = (weight < last.weight) | ((weight <= last.weight) & (id <= last.id));
+      const bool is_least = weight <= core;
+      const std::uint64_t other = (std::bit_cast<std::uint64_t>(weight) >> 1U & ~kEntry) | kOther;
+      const std::uint64_t by_id = std::uint64_t{0} - static_cast<std::uint64_t>(is_least);  // all bits, if it is
+      row[count] = (other ^ ((other ^ id * (kEntry + 1)) & by_id)) | i;
+      weight_[i] = weight;
+      count += static_cast<std::uint32_t>(taken);
+      least += static_cast<std::uint32_t>(taken & is_least);
+    };
+    const std::uint32_t within = std::min(within_, known);
+    for (std::uint32_t i = 0; i < within; ++i) add(i, std::max(core, state_.core[near[i]]));
+    for (std::uint32_t i = within; i < known; ++i) {
+      const double distance = near[i] == last.point ? last.weight : state_.tree.distance2(v, near[i]);
+      add(i, std::max(std::max(core, state_.core[near[i]]), distance));
     }
-    finish(v, known == keep_ ? last.weight : kInfinity, to);
+    std::array<std::uint64_t, kMaxRow> sorted;
+    sort_row(row.data(), count, sorted.data());
+    order_ties(near, least, count, sorted);
+    // Repetitions of the last entry fill a list that ends before all points are in it: the bound behind it stays that of the entry.
+    const std::uint32_t listed = std::min(count, state_.keep);
+    for (std::uint32_t i = 0; i < listed; ++i) to[i] = near[sorted[i] & kEntry];
+    std::fill(to + listed, to + state_.keep, known == keep_ && count > 0 ? to[listed - 1] : kNone);
+    const double bound = known == keep_ ? last.weight : kInfinity;
+    state_.nearest[v] = count > 0 ? to[0] : v;
+    state_.bound[v] = count > 0 ? weight_[sorted[0] & kEntry] : bound;
+    if (count == 0) state_.used[v] = static_cast<std::uint8_t>(state_.keep);
   }
 
  private:
+  static constexpr std::uint64_t kEntry = kMaxRow - 1;  ///< bits of a key with the number of an entry
+  static constexpr std::uint64_t kOther = std::uint64_t{1}
+                                          << 62;  ///< bit of a key: the edge weighs more than the core distance
+
   /// Last of the nearest points of a point.
   struct Last {
     double weight;
     std::uint64_t id;
     std::uint32_t point;
   };
-  /// Inserts a point into the sorted list of those whose edges weigh the core distance: by id.
-  void insert_least(std::uint32_t u) {
-    const std::uint64_t id = state_.tree.id(u);
-    std::uint32_t at = least_++;
-    for (; at > 0 && id < id_[at - 1]; --at) {
-      id_[at] = id_[at - 1];
-      least_point_[at] = least_point_[at - 1];
-    }
-    id_[at] = id;
-    least_point_[at] = u;
-  }
-  /// Inserts a point into the sorted list of those whose edges weigh more: by (weight, id).
-  void insert_other(double weight, std::uint32_t u) {
-    std::uint32_t at = others_++;
-    for (; at > 0 && (weight < weight_[at - 1] ||
-                      (weight == weight_[at - 1] && state_.tree.id(u) < state_.tree.id(other_point_[at - 1])));
-         --at) {
-      weight_[at] = weight_[at - 1];
-      other_point_[at] = other_point_[at - 1];
-    }
-    weight_[at] = weight;
-    other_point_[at] = u;
-  }
-  /// Writes the sorted list of point v and its first entry, or the bound of all weights where there is none, to the state.
-  void finish(std::uint32_t v, double bound, std::uint32_t* to) {
-    const std::uint32_t first = std::min(least_, state_.keep);
-    const std::uint32_t count = std::min(least_ + others_, state_.keep);
-    std::copy_n(least_point_.begin(), first, to);
-    std::copy_n(other_point_.begin(), count - first, to + first);
-    // Repetitions of the last entry fill a list that ends before all points are in it: the bound behind it stays that of the entry.
-    std::fill(to + count, to + state_.keep, bound < kInfinity && count > 0 ? to[count - 1] : kNone);
-    state_.nearest[v] = count > 0 ? to[0] : v;
-    state_.bound[v] = least_ > 0 ? state_.core[v] : others_ > 0 ? weight_[0] : bound;
-    if (count == 0) state_.used[v] = static_cast<std::uint8_t>(state_.keep);
+  /// Orders those from number `least` to `count` - 1 of a sorted list whose keys have the same bits of the weight, by (weight, id).
+  void order_ties(const std::uint32_t* near, std::uint32_t least, std::uint32_t count,
+                  std::array<std::uint64_t, kMaxRow>& sorted) const {
+    bool tied = false;
+    for (std::uint32_t i = least + 1; i < count; ++i) tied |= (sorted[i] | kEntry) == (sorted[i - 1] | kEntry);
+    if (!tied) return;
+    std::sort(sorted.begin() + least, sorted.begin() + count, [&](std::uint64_t x, std::uint64_t y) {
+      const double weight_x = weight_[x & kEntry];
+      const double weight_y = weight_[y & kEntry];
+      if (weight_x != weight_y) return weight_x < weight_y;
+      return state_.tree.id(near[x & kEntry]) < state_.tree.id(near[y & kEntry]);
+    });
   }
 
   BoruvkaState<D>& state_;
-  std::uint32_t keep_;                              ///< nearest points of each point
-  std::uint32_t within_;                            ///< the distance to so many of them is not above the core distance
-  std::uint32_t least_ = 0;                         ///< points of the present list whose edges weigh the core distance
-  std::uint32_t others_ = 0;                        ///< points of the present list whose edges weigh more
-  std::array<std::uint64_t, NearPoints::kMax> id_;  ///< ids of the former
-  std::array<std::uint32_t, NearPoints::kMax> least_point_;  ///< the former, by id
-  std::array<double, NearPoints::kMax> weight_;              ///< weights of the latter
-  std::array<std::uint32_t, NearPoints::kMax> other_point_;  ///< the latter, by weight
+  std::uint32_t keep_;                  ///< nearest points of each point
+  std::uint32_t within_;                ///< the distance to so many of them is not above the core distance
+  std::array<double, kMaxRow> weight_;  ///< by entry: weight of its edge
 };
+
+static_assert(NearPoints::kMax < kMaxRow);
 
 }  // namespace
 

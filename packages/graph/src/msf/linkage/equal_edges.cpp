@@ -196,7 +196,8 @@ void EqualEdges::collect_listed_edges(bool from_done, const Places& among, doubl
       continue;
     }
     steps_ += list.size();
-    for (const std::uint32_t u : list) {
+    for (const std::uint32_t at : list) {
+      const std::uint32_t u = lists_->ids()[at];
       const std::uint32_t other = position_[u];
       if (is_done(other) == from_done || place_[other] < among.begin || place_[other] >= among.end) continue;
       // The lists may be of other points than the tree: then the edge may be heavier, and the caller refuses the tree.

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <queue>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/parallel.hpp"
@@ -16,11 +15,10 @@
 #include "src/msf/euclidean/core_neighbours.hpp"
 #include "src/msf/linkage/clusters.hpp"
 #include "src/msf/linkage/equal_edges.hpp"
+#include "src/msf/linkage/prim_order.hpp"
 
 namespace merganser::msf {
 namespace {
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 /// Row pointers of the adjacency lists of a spanning forest (compressed sparse rows), built in two passes: the first counts the
 /// edges of each vertex, the second inserts them.
@@ -41,6 +39,8 @@ class AdjacencyRows {
   [[nodiscard]] std::size_t total() const { return ends_.back(); }
   /// Returns the position of the first entry of the adjacency list of vertex `of`; after both passes.
   [[nodiscard]] std::size_t begin(std::size_t of) const { return of == 0 ? 0 : ends_[of - 1]; }
+  /// Prefetches the positions of the adjacency list of vertex `of`.
+  [[gnu::always_inline]] void prefetch(std::size_t of) const { __builtin_prefetch(&ends_[of]); }
   /// Returns the position behind the last entry of the adjacency list of vertex `of`; after both passes.
   [[nodiscard]] std::size_t end(std::size_t of) const { return ends_[of]; }
 
@@ -104,7 +104,7 @@ class Adjacency {
 /// connected, are near to none.
 bool is_near(double x, double y) {
   constexpr double kRounding = 1e-12;  // relative
-  return x < kInfinite && y < kInfinite && std::fabs(x - y) <= kRounding * std::min(x, y);
+  return x < kInfiniteWeight && y < kInfiniteWeight && std::fabs(x - y) <= kRounding * std::min(x, y);
 }
 
 /// Checks that complete lists of neighbours are those of the points and the forest. @throws InputError
@@ -132,24 +132,27 @@ void check_lists(const Forest& forest, const GatheredPoints& points) {
 }
 
 /// Edges between points that some minimum spanning tree has, those that are listed: the edges of a forest, and those that weigh the core
-/// distance of a point. All of the latter are edges of a minimum spanning tree: no edge of the point is lighter.
+/// distance of a point. All of the latter are edges of a minimum spanning tree: no edge of the point is lighter. Points are numbered by
+/// their places in the lists, so that those of an edge are near each other in memory.
 class MinimumEdges {
  public:
   /// @param points  with lists that are complete
   MinimumEdges(const Forest& forest, const GatheredPoints& points)
-      : cores_(points.core_distances), lists_(*points.neighbours), reverse_(cores_.size()), others_(cores_.size()) {
-    for (std::uint32_t v = 0; v < cores_.size(); ++v)
-      for (const std::uint32_t u : lists_.of(v)) reverse_.count(u);
+      : lists_(*points.neighbours), cores_(lists_.ids().size()), reverse_(cores_.size()), others_(cores_.size()) {
+    for (std::uint32_t v = 0; v < cores_.size(); ++v) {
+      cores_[v] = points.core_distances[lists_.ids()[v]];
+      for (const std::uint32_t u : lists_.at(v)) reverse_.count(u);
+    }
     reverse_.finish_counting();
     listing_.resize(reverse_.total());
     for (std::uint32_t v = 0; v < cores_.size(); ++v)
-      for (const std::uint32_t u : lists_.of(v)) listing_[reverse_.next(u)] = v;
+      for (const std::uint32_t u : lists_.at(v)) listing_[reverse_.next(u)] = v;
     // An edge of the forest that weighs the core distance of an end is in its list, or the list is not known.
     const auto each = [&](const auto& body) {
       for (const auto& e : forest.edges) {
         const double weight = graphs::weight_from_bits(forest.kind, e.weight);
-        const auto low = static_cast<std::uint32_t>(e.low);
-        const auto high = static_cast<std::uint32_t>(e.high);
+        const std::uint32_t low = lists_.places()[e.low];
+        const std::uint32_t high = lists_.places()[e.high];
         if (weight > std::max(cores_[low], cores_[high])) body(low, high, weight);
       }
     };
@@ -165,11 +168,23 @@ class MinimumEdges {
     });
   }
 
-  /// Calls offer(v, to, weight) for the edges at point v.
+  /// Calls offer(v, to, weight) for the edges at the point of place v.
   void visit(std::uint32_t v, const auto& offer) const {
-    for (const std::uint32_t u : lists_.of(v)) offer(v, u, cores_[v]);
+    for (const std::uint32_t u : lists_.at(v)) offer(v, u, cores_[v]);
     for (std::size_t i = reverse_.begin(v); i < reverse_.end(v); ++i) offer(v, listing_[i], cores_[listing_[i]]);
     for (std::size_t i = others_.begin(v); i < others_.end(v); ++i) offer(v, to_[i].point, to_[i].weight);
+  }
+  /// Prefetches what visit() will read of the edges at the point of place v.
+  [[gnu::always_inline]] void prefetch(std::uint32_t v) const {
+    __builtin_prefetch(lists_.at(v).data());
+    __builtin_prefetch(listing_.data() + reverse_.begin(v));
+    __builtin_prefetch(&cores_[v]);
+    others_.prefetch(v);
+  }
+  /// Calls touch(to) for the ends of edges at the point of place v that weigh a core distance.
+  void for_each_end(std::uint32_t v, const auto& touch) const {
+    for (const std::uint32_t u : lists_.at(v)) touch(u);
+    for (std::size_t i = reverse_.begin(v); i < reverse_.end(v); ++i) touch(listing_[i]);
   }
 
  private:
@@ -179,87 +194,23 @@ class MinimumEdges {
     std::uint32_t point;
   };
 
-  const std::vector<double>& cores_;        // by point
-  const euclidean::CoreNeighbours& lists_;  // by point: edges that weigh its core distance
+  const euclidean::CoreNeighbours& lists_;  // edges that weigh the core distances of points
+  std::vector<double> cores_;               // by point
   AdjacencyRows reverse_;                   // ranges of listing_ by point
   std::vector<std::uint32_t> listing_;      // the points in whose lists a point is
   AdjacencyRows others_;                    // ranges of to_ by point
   std::vector<End> to_;
 };
 
-/// Prim's algorithm on rank 0 with a heap of candidate edges, in scikit-learn's order: among equal weights the lowest vertex, then
-/// the edge from the vertex that was added first.
-class Prim {
- public:
-  explicit Prim(std::size_t vertices) : vertices_(vertices) { edges_.reserve(vertices); }
-
-  /// Runs Prim's algorithm from vertex 0 until all vertices are in the tree. @return its edges in the order in which they are added
-  /// @param visit  visit(v, offer) is called for each vertex v that is added, and calls offer(from, to, weight) for edges from the tree
-  std::vector<GrownEdge> run(const auto& visit) {
-    // A candidate of the heap is outdated if its vertex has been added, or has a lighter edge by now.
-    const auto vertices = static_cast<std::uint32_t>(vertices_.size());
-    for (std::uint32_t first = 0; first < vertices; ++first) {
-      if (std::isnan(vertices_[first].least)) continue;
-      if (first > 0) edges_.push_back({0, first, kInfinite});
-      insert_vertex(first, visit);
-      while (!border_.empty()) {
-        const Candidate c = border_.top();
-        border_.pop();
-        if (!(c.weight <= vertices_[c.to].least)) continue;
-        edges_.push_back({vertices_[c.to].from, c.to, c.weight});
-        insert_vertex(c.to, visit);
-      }
-    }
-    return std::move(edges_);
-  }
-
- private:
-  /// Candidate edge of Prim's algorithm, from the tree to a vertex outside.
-  struct Candidate {
-    double weight;     ///< weight of the edge
-    std::uint32_t to;  ///< vertex outside the tree
-    friend bool operator>(const Candidate& x, const Candidate& y) {
-      return x.weight != y.weight ? x.weight > y.weight : x.to > y.to;
-    }
-  };
-  /// Vertex with its lightest edge from the tree.
-  struct Vertex {
-    double least = kInfinite;  ///< weight of that edge; not a number: the vertex is in the tree
-    std::uint32_t from = 0;    ///< end of that edge in the tree
-    std::uint32_t place = 0;   ///< of a vertex in the tree: number of vertices that were added before
-  };
-
-  /// Adds vertex v to the tree of Prim's algorithm, and the edges to vertices outside that become known to the heap of candidates.
-  void insert_vertex(std::uint32_t v, const auto& visit) {
-    vertices_[v].least = std::numeric_limits<double>::quiet_NaN();
-    vertices_[v].place = static_cast<std::uint32_t>(edges_.size());
-    visit(v, [&](std::uint32_t from, std::uint32_t to, double weight) {
-      Vertex& end = vertices_[to];
-      if (!(weight <= end.least)) return;
-      if (weight == end.least) {  // of equal weights the edge from the vertex that was added first
-        if (from != v && vertices_[from].place < vertices_[end.from].place) end.from = from;
-        return;
-      }
-      end.least = weight;
-      end.from = from;
-      border_.push({weight, to});
-    });
-  }
-
-  std::vector<Vertex> vertices_;
-  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> border_;
-  std::vector<GrownEdge> edges_;
-};
-
 /// Returns the number of edges of finite weight among those that Prim's algorithm added; the others begin new components.
 std::size_t count_finite(const std::vector<GrownEdge>& edges) {
   return static_cast<std::size_t>(
-      std::count_if(edges.begin(), edges.end(), [](const GrownEdge& e) { return e.weight < kInfinite; }));
+      std::count_if(edges.begin(), edges.end(), [](const GrownEdge& e) { return e.weight < kInfiniteWeight; }));
 }
 
 /// Returns the weights of a spanning forest's edges in ascending order, then infinite ones, which would join its components.
 std::vector<double> sorted_weights(const Forest& forest) {
-  std::vector<double> weights(static_cast<std::size_t>(forest.vertices) - 1, kInfinite);
+  std::vector<double> weights(static_cast<std::size_t>(forest.vertices) - 1, kInfiniteWeight);
   std::transform(forest.edges.begin(), forest.edges.end(), weights.begin(),
                  [&](const graphs::Edge24& e) { return graphs::weight_from_bits(forest.kind, e.weight); });
   std::sort(weights.begin(), weights.end());
@@ -302,7 +253,7 @@ void check_same_weights(const std::vector<GrownEdge>& found, const Forest& fores
 std::vector<GrownEdge> grow(const Forest& forest) {
   check_linkage_size("grow", forest.vertices);
   const Adjacency adjacency(forest);
-  auto edges = Prim(static_cast<std::size_t>(forest.vertices)).run([&](std::uint32_t v, const auto& offer) {
+  auto edges = PrimOrder(static_cast<std::size_t>(forest.vertices)).run([&](std::uint32_t v, const auto& offer) {
     adjacency.for_each_neighbour(v, [&](std::uint32_t to, double weight) { offer(v, to, weight); });
   });
   if (const auto found = count_finite(edges); found != forest.edges.size()) {
@@ -336,10 +287,26 @@ Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t mo
     if (known == nullptr || !known->open_weights().empty())
       equal.emplace(
           points, [&] { return grow(forest); }, most_steps);
-    growth.edges = Prim(static_cast<std::size_t>(forest.vertices)).run([&](std::uint32_t v, const auto& offer) {
-      if (listed) listed->visit(v, offer);
-      if (equal) equal->visit(v, offer);
-    });
+    if (listed) {
+      const auto ids = known->ids();
+      const auto places = known->places();
+      PrimOrder prim(ids.size(), ids, places);
+      growth.edges = prim.run(
+          [&](std::uint32_t v, const auto& offer) {
+            listed->for_each_end(v, [&](std::uint32_t to) { prim.prefetch(to); });
+            listed->visit(v, offer);
+            if (equal) {
+              equal->visit(ids[v], [&](std::uint32_t from, std::uint32_t to, double weight) {
+                offer(places[from], places[to], weight);
+              });
+            }
+          },
+          [&](std::uint32_t v) { listed->prefetch(v); });
+    } else {
+      growth.edges = PrimOrder(static_cast<std::size_t>(forest.vertices)).run([&](std::uint32_t v, const auto& offer) {
+        equal->visit(v, offer);
+      });
+    }
     growth.exact = !equal || !equal->gave_up();
   }
   if (growth.exact) {
