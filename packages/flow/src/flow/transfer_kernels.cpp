@@ -109,6 +109,9 @@ struct FieldMeans {
 /// Flow interpolated at the parcels of a group: the means of one parcel, FlowFields::width numbers, are adjacent.
 struct ParcelMeans {
   const double* of_parcel[kGroup];
+  HWY_INLINE explicit ParcelMeans(const double (*mean)[FlowFields::width]) {
+    for (std::size_t i = 0; i < kGroup; ++i) of_parcel[i] = mean[i];
+  }
   HWY_INLINE void load(std::size_t at, Four& to) const { load_four(of_parcel, at, to); }
 };
 
@@ -130,6 +133,76 @@ MERGANSER_FLOW_INLINE void read_cell(const CornerLines& flow, const Weights& wei
         sum[point] = fused_add(hn::LoadU(d, (*weight)[point][n] + lane), value, sum[point]);
     }
     hn::Store(hn::Mul(hn::Set(d, 0.25), hn::Add(hn::Add(sum[0], sum[1]), hn::Add(sum[2], sum[3]))), d, to.mean[f]);
+  }
+}
+
+/// Flow values of the eight nodes of a cell in registers, with vectors of eight fields.
+struct CellFlow {
+  V value[8][kParts];
+  HWY_INLINE CellFlow(const CornerLines& flow, std::int32_t node) {
+    const std::size_t lowest = static_cast<std::size_t>(node) * FlowFields::width;
+    for (std::size_t n = 0; n < 8; ++n)
+      for (std::size_t p = 0; p < kParts; ++p)
+        value[n][p] = hn::Load(D(), flow.at[n / 2] + lowest + n % 2 * FlowFields::width + p * kLanes);
+  }
+};
+
+/// Interpolates the flow at parcel `lane` of a batch, whose points are all in one cell. The same sums in the same order as by
+/// read_flow().
+HWY_INLINE void read_in_cell(const CellFlow& cell, const Weights& weights, std::size_t lane, double* mean) {
+  Sums sum[4];
+  for (std::size_t point = 0; point < 4; ++point)
+    for (std::size_t p = 0; p < kParts; ++p) sum[point][p] = hn::Zero(D());
+  for (std::size_t n = 0; n < 8; ++n)
+    for (std::size_t point = 0; point < 4; ++point) {
+      const V w = set(weights.weight[point][n][lane]);
+      for (std::size_t p = 0; p < kParts; ++p) sum[point][p] = fused_add(w, cell.value[n][p], sum[point][p]);
+    }
+  for (std::size_t p = 0; p < kParts; ++p)
+    hn::Store(hn::Mul(set(0.25), hn::Add(hn::Add(sum[0][p], sum[1][p]), hn::Add(sum[2][p], sum[3][p]))), D(),
+              mean + p * kLanes);
+}
+
+/// Prefetches a parcel that is advanced later. One at a time, between the sums at the parcels before it: the processor has few
+/// places for lines on their way.
+HWY_INLINE void prefetch_all(const Site* sites, const double* rows, std::uint32_t index) {
+  const char* const row = reinterpret_cast<const char*>(rows + index * Row::width);
+  __builtin_prefetch(sites + index);
+  for (std::size_t at = 0; at < Row::width * sizeof(double); at += 64) __builtin_prefetch(row + at);
+  __builtin_prefetch(row + Row::width * sizeof(double) - 1);
+}
+
+/// Parcels that are advanced later than those of a batch, to be prefetched.
+struct Ahead {
+  const Site* sites;
+  const double* rows;
+  const std::uint32_t* index;  // of kBatch parcels
+  HWY_INLINE void prefetch(std::size_t lane) const { prefetch_all(sites, rows, index[lane]); }
+};
+
+/// Interpolates the flow at the parcels of a group, those from `lane` on in a batch. While the points of parcels that follow one
+/// another are all in one cell, the values at its nodes stay in registers. For vectors of eight numbers.
+HWY_INLINE void read_runs(const CornerLines& flow, const Weights& weights, std::size_t lane, const Ahead& ahead,
+                          double (*mean)[FlowFields::width]) {
+  const auto in_one_cell = [&](std::size_t at) HWY_ATTR {
+    const std::int32_t node = weights.node[0][at];
+    return ((weights.node[1][at] ^ node) | (weights.node[2][at] ^ node) | (weights.node[3][at] ^ node)) == 0;
+  };
+  const std::size_t end = lane + kGroup;
+  for (std::size_t at = lane; at < end;) {
+    if (!in_one_cell(at)) {
+      ahead.prefetch(at);
+      read_flow(flow, weights, at, mean[at - lane]);
+      ++at;
+      continue;
+    }
+    const std::int32_t node = weights.node[0][at];
+    const CellFlow values(flow, node);
+    do {
+      ahead.prefetch(at);
+      read_in_cell(values, weights, at, mean[at - lane]);
+      ++at;
+    } while (at < end && weights.node[0][at] == node && in_one_cell(at));
   }
 }
 
@@ -246,15 +319,6 @@ HWY_INLINE bool all_inside(const Four& site, const Leavers& leavers) {
   return hn::AllTrue(d, hn::And(inside(0), inside(1)));
 }
 
-/// Prefetches a parcel that is advanced later. One at a time, between the sums at the parcels before it: the processor has few
-/// places for lines on their way.
-HWY_INLINE void prefetch_all(const Site* sites, const double* rows, std::uint32_t index) {
-  const char* const row = reinterpret_cast<const char*>(rows + index * Row::width);
-  __builtin_prefetch(sites + index);
-  for (std::size_t at = 0; at < Row::width * sizeof(double); at += 64) __builtin_prefetch(row + at);
-  __builtin_prefetch(row + Row::width * sizeof(double) - 1);
-}
-
 /// Advances a range of parcels by one Runge-Kutta stage with the flow interpolated at their points; kFirst: registers are not read.
 template <bool kFirst>
 HWY_INLINE void advance_all(Site* sites, double* rows, const ParcelRange& run, const Cells& cells, const Lines& lines,
@@ -264,10 +328,8 @@ HWY_INLINE void advance_all(Site* sites, double* rows, const ParcelRange& run, c
   Weights weights;
   alignas(64) double mean[kGroup][FlowFields::width];
   FieldMeans in_cell;
-  ParcelMeans of_parcels;
-  for (std::size_t i = 0; i < kGroup; ++i) of_parcels.of_parcel[i] = mean[i];
   for (std::size_t place = run.begin; place < run.end; place += kBatch) {
-    const std::uint32_t* const ahead = run.order + std::min(place + kAhead, (run.placed - 1) / kBatch * kBatch);
+    const Ahead ahead{sites, rows, run.order + std::min(place + kAhead, (run.placed - 1) / kBatch * kBatch)};
     const Batch& batch = run.batches[place / kBatch];
     for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) {
       Vector points[4];
@@ -285,16 +347,19 @@ HWY_INLINE void advance_all(Site* sites, double* rows, const ParcelRange& run, c
         group.rows[i] = rows + index[i] * Row::width;
       }
       Four site;
-      if (share_cell(weights, first)) {
-        for (std::size_t i = 0; i < kGroup; ++i) prefetch_all(sites, rows, ahead[first + i]);
+      if constexpr (kLanes == 8) {
+        read_runs(corners, weights, first, ahead, mean);
+        advance_group<kFirst>(group, ParcelMeans(mean), stage, site);
+      } else if (share_cell(weights, first)) {
+        for (std::size_t i = 0; i < kGroup; ++i) ahead.prefetch(first + i);
         read_cell(corners, weights, first, in_cell);
         advance_group<kFirst>(group, in_cell, stage, site);
       } else {
         for (std::size_t i = 0; i < kGroup; ++i) {
-          prefetch_all(sites, rows, ahead[first + i]);
+          ahead.prefetch(first + i);
           read_flow(corners, weights, first + i, mean[i]);
         }
-        advance_group<kFirst>(group, of_parcels, stage, site);
+        advance_group<kFirst>(group, ParcelMeans(mean), stage, site);
       }
       if (all_inside(site, leavers)) continue;
       for (std::size_t i = 0; i < std::min(kGroup, count - first); ++i)
