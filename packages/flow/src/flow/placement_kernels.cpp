@@ -16,29 +16,14 @@
 #include "src/flow/fused.hpp"
 #include "src/flow/groups.hpp"
 #include "src/flow/kernels.hpp"
+#include "src/flow/weights.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace merganser::flow::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using D = hn::CappedTag<double, 8>;
-using V = hn::Vec<D>;
-using I = hn::Rebind<std::int32_t, D>;
-
-HWY_INLINE V set(double x) { return hn::Set(D(), x); }
-
 // ---- cells ----
 
-/// Converts a coordinate of parcels, m, to units of grid cells from the lower corner of the box. Near a face of a cell the
-/// product with 1 / spacing could round into another cell than the quotient that Grid::cell() computes, so there it is divided
-/// too.
-HWY_INLINE V to_cell_units(V x, const Cells& cells, int axis) {
-  const V from_lower = hn::Sub(x, set(cells.lower[axis]));
-  const V g = hn::Mul(from_lower, set(cells.inverse[axis]));
-  const auto doubtful = hn::Le(hn::Abs(hn::Sub(g, hn::Round(g))), set(1e-9));
-  if (hn::AllFalse(D(), doubtful)) return g;
-  return hn::IfThenElse(doubtful, hn::Div(from_lower, set(cells.spacing[axis])), g);
-}
 /// Returns the index along an axis of the grid cell that contains a coordinate in units of cells, the topmost for the upper face.
 HWY_INLINE V cell_index(V g, const Cells& cells, int axis) {
   return hn::Min(hn::Max(hn::Floor(g), hn::Zero(D())), set(cells.all[axis] - 1));
@@ -95,10 +80,6 @@ HWY_INLINE V inverse_root(V x) { return hn::Div(set(1), hn::Sqrt(x)); }
 /// Returns the square root of numbers above 1e-290 or so; 0 below, where its reciprocal would overflow.
 HWY_INLINE V root(V x) { return hn::IfThenElseZero(hn::Gt(x, set(1e-290)), hn::Mul(x, inverse_root(x))); }
 
-/// Vector in space, one per lane.
-struct Vector {
-  V x, y, z;
-};
 HWY_INLINE V dot(const Vector& a, const Vector& b) {
   return fused_add(a.x, b.x, fused_add(a.y, b.y, hn::Mul(a.z, b.z)));
 }

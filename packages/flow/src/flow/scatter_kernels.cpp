@@ -55,7 +55,7 @@ HWY_INLINE void weigh_in_window(const ParcelRange& run, std::size_t batch, const
                                 const auto& scale, WindowWeights& weighed) {
   if (weighed.batch == batch) return;
   weighed.batch = batch;
-  const Batch& of_batch = run.batches[batch];
+  const Batch& of_batch = run.batch_of(batch * kBatch);
   const Steps steps = to_steps(lines);
   for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) {
     const Vector centre = load(of_batch.centre, k);

@@ -330,7 +330,7 @@ HWY_INLINE void advance_all(Site* sites, double* rows, const ParcelRange& run, c
   FieldMeans in_cell;
   for (std::size_t place = run.begin; place < run.end; place += kBatch) {
     const Ahead ahead{sites, rows, run.order + std::min(place + kAhead, (run.placed - 1) / kBatch * kBatch)};
-    const Batch& batch = run.batches[place / kBatch];
+    const Batch& batch = run.batch_of(place);
     for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) {
       Vector points[4];
       compute_points(batch, k, points);
@@ -375,19 +375,60 @@ void AdvanceRun(Site* sites, double* rows, const ParcelRange& run, const Cells& 
   advance_all<false>(sites, rows, run, cells, lines, flow, stage, leavers);
 }
 
-/// Calls visit(indices, batch, trilinear weights of the centres, number of parcels) for every batch of a range of parcels.
-HWY_INLINE void for_centres(const Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines,
+/// Positions of the parcels of a batch, in units of cells, by axis.
+struct alignas(64) Centres {
+  double at[3][kBatch];
+};
+
+constexpr std::size_t kGroups = kLanes / kGroup;  // of a vector
+
+/// Returns number `a` of the parcels of one or two groups as one vector.
+template <class To>
+HWY_INLINE To join(const Four (&groups)[kGroups], std::size_t a) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (kGroups == 2) return hn::Combine(hn::DFromV<To>(), groups[kGroups - 1].v[a], groups[0].v[a]);
+#endif
+  if constexpr (kGroups == 1) return groups[0].v[a];
+}
+
+/// Computes the positions of the parcels of a vector of lanes, in units of cells.
+HWY_INLINE Vector read_centres(const Site* sites, const std::uint32_t* index, const Cells& cells) {
+  Four groups[kGroups];
+  for (std::size_t g = 0; g < kGroups; ++g) {
+    const double* of_parcel[kGroup];
+    for (std::size_t i = 0; i < kGroup; ++i) of_parcel[i] = &sites[index[g * kGroup + i]].x;
+    load_four(of_parcel, 0, groups[g]);
+  }
+  return {to_cell_units(join<V>(groups, 0), cells, 0), to_cell_units(join<V>(groups, 1), cells, 1),
+          to_cell_units(join<V>(groups, 2), cells, 2)};
+}
+
+/// Calls visit(indices, positions, trilinear weights of the positions, number of parcels) for every batch of a range of parcels.
+HWY_INLINE void for_centres(const Site* sites, const ParcelRange& run, const Cells& of_rank, const Lines& lines,
                             const auto& visit) {
+  const Cells cells = of_rank;  // a copy, which stores cannot change
   const Steps steps = to_steps(lines);
   Weights weights;
+  Centres centres;
   for (std::size_t place = run.begin; place < run.end; place += kBatch) {
-    const Batch& batch = run.batches[place / kBatch];
-    for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D()))
-      weigh(load(batch.centre, k), layout_origin(cells, steps), steps, StoreWeights{weights, 0, k});
-    const std::size_t count = std::min(kBatch, run.end - place);
-    for (std::size_t lane = 0; lane < count; ++lane)
+    for (std::size_t lane = 0; lane < kBatch; ++lane)
       __builtin_prefetch(sites + run.order[std::min(place + lane + kAhead, run.placed - 1)], 1);
-    visit(run.order + place, batch, weights, count);
+    // The last batch is filled up with the last parcel.
+    const std::size_t count = std::min(kBatch, run.end - place);
+    std::uint32_t last[kBatch];
+    const std::uint32_t* index = run.order + place;
+    if (count < kBatch) {
+      for (std::size_t lane = 0; lane < kBatch; ++lane) last[lane] = index[std::min(lane, count - 1)];
+      index = last;
+    }
+    for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) {
+      const Vector centre = read_centres(sites, index + k, cells);
+      hn::Store(centre.x, D(), centres.at[0] + k);
+      hn::Store(centre.y, D(), centres.at[1] + k);
+      hn::Store(centre.z, D(), centres.at[2] + k);
+      weigh(centre, layout_origin(cells, steps), steps, StoreWeights{weights, 0, k});
+    }
+    visit(index, centres, weights, count);
   }
 }
 
@@ -404,7 +445,7 @@ void DisplaceRun(Site* sites, const ParcelRange& run, const Cells& cells, const 
   const hn::CappedTag<double, 4> d;
   const CornerOffsets corners(lines, 4);
   for_centres(sites, run, cells, lines,
-              [&](const std::uint32_t* index, const Batch&, const Weights& weights, std::size_t count) {
+              [&](const std::uint32_t* index, const Centres&, const Weights& weights, std::size_t count) {
                 for (std::size_t lane = 0; lane < count; ++lane) {
                   const double* const node = displacement + static_cast<std::size_t>(weights.node[0][lane]) * 4;
                   alignas(64) double sum[4];
@@ -443,13 +484,13 @@ void EvenOutRun(Site* sites, const ParcelRange& run, const Cells& cells, const L
   const hn::RebindToSigned<D> wide;
   const CornerOffsets corners(lines, 1);
   for_centres(sites, run, cells, lines,
-              [&](const std::uint32_t* index, const Batch& batch, const Weights& weights, std::size_t count) {
+              [&](const std::uint32_t* index, const Centres& centres, const Weights& weights, std::size_t count) {
                 alignas(64) double move[3][kBatch];
                 for (std::size_t k = 0; k < kBatch; k += hn::Lanes(d)) {
                   const auto node = hn::PromoteTo(wide, hn::Load(I(), weights.node[0] + k));
                   V v[8];
                   for (std::size_t n = 0; n < 8; ++n) v[n] = hn::GatherIndex(d, excess + corners.at[n], node);
-                  const Vector centre = load(batch.centre, k);
+                  const Vector centre = load(centres.at, k);
                   const Vector f = minus(centre, {hn::Floor(centre.x), hn::Floor(centre.y), hn::Floor(centre.z)});
                   const V x = mean_difference(v, {4, 0, 5, 1, 6, 2, 7, 3}, f.z, f.y);
                   const V y = mean_difference(v, {2, 0, 3, 1, 6, 4, 7, 5}, f.z, f.x);

@@ -32,10 +32,20 @@ HWY_INLINE T* hide(T* p) {
   __asm__("" : "+r"(p));
   return p;
 }
-/// Positions in units of cells, one per lane.
+/// Vector in space, one per lane; of positions in units of cells where nothing else is said.
 struct Vector {
   V x, y, z;
 };
+/// Converts a coordinate of parcels, m, to units of grid cells from the lower corner of the box. Near a face of a cell the
+/// product with 1 / spacing could round into another cell than the quotient that Grid::cell() computes, so there it is divided
+/// too.
+HWY_INLINE V to_cell_units(V x, const Cells& cells, int axis) {
+  const V from_lower = hn::Sub(x, set(cells.lower[axis]));
+  const V g = hn::Mul(from_lower, set(cells.inverse[axis]));
+  const auto doubtful = hn::Le(hn::Abs(hn::Sub(g, hn::Round(g))), set(1e-9));
+  if (hn::AllFalse(D(), doubtful)) return g;
+  return hn::IfThenElse(doubtful, hn::Div(from_lower, set(cells.spacing[axis])), g);
+}
 /// Distances, in nodes, from a grid node to the next in x and y, as doubles; in z it is 1.
 struct Steps {
   double x, y;
