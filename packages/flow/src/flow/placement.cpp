@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -154,7 +155,7 @@ void Placement::copy_chunk(const Parcels& parcels, std::size_t begin, std::size_
     __builtin_prefetch(parcels.row(ahead));
     __builtin_prefetch(parcels.row(ahead) + Row::registers - 1);
     arranged_.site(n) = parcels.site(order_[n]);
-    std::copy_n(parcels.row(order_[n]), Row::registers, arranged_.row(n));
+    std::memcpy(arranged_.row(n), parcels.row(order_[n]), Row::registers * sizeof(double));
   }
 }
 
