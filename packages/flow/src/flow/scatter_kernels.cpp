@@ -283,8 +283,6 @@ void ScatterVolume(const Site* sites, const ParcelRange& run, const Cells& cells
   for_cells(
       run,
       [&](std::size_t batch) HWY_ATTR {
-        for (std::size_t lane = 0; lane < kBatch; ++lane)
-          __builtin_prefetch(sites + run.order[std::min(batch * kBatch + lane + kAhead, run.placed - 1)]);
         weigh_in_window(
             run, batch, cells, lines, [&](std::size_t k) HWY_ATTR { return quarters(batch * kBatch + k); }, weighed);
       },
