@@ -318,14 +318,6 @@ HWY_INLINE bool store_points(const BatchLanes& part, const Cells& cells, const V
   return hn::AllTrue(D(), fine);
 }
 
-/// Prefetches the site and the shape B of a parcel.
-HWY_INLINE void prefetch(const Site* sites, const double* rows, std::uint32_t index) {
-  const double* const row = rows + index * Row::width;
-  __builtin_prefetch(sites + index, 0, 2);
-  __builtin_prefetch(row, 0, 2);
-  __builtin_prefetch(row + Row::shape + 4, 0, 2);
-}
-
 /// Body of find_points(): computes the four points of each parcel from the half axes of its ellipsoid B.
 std::size_t FindPoints(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
                        const Cells& of_rank, Batch* batches) {
@@ -334,24 +326,25 @@ std::size_t FindPoints(const Site* sites, const double* rows, const Upcoming& in
   BatchInput given[kMaxBatches];
   for (std::size_t b = 0; b < count; ++b) gather_input(sites, rows, index.order + b * kBatch, given[b]);
   Numbers numbers;
-  const auto for_lanes = [&](const auto& work) HWY_ATTR {
-    for (std::size_t b = 0; b < count; ++b)
+  // Memory for the next call, from position `count` on, is prefetched a little at a time, beside the arithmetic: bytes at `first` and
+  // every `stride` bytes of a parcel.
+  const auto for_lanes = [&](const void* first, std::size_t stride, const auto& work) HWY_ATTR {
+    for (std::size_t b = 0; b < count; ++b) {
+      for (std::size_t n = (count + b) * kBatch; n < std::min((count + b + 1) * kBatch, index.size); ++n)
+        __builtin_prefetch(static_cast<const char*>(first) + index.order[n] * stride, 0, 2);
       for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) work(b, k);
+    }
   };
-  for_lanes([&](std::size_t b, std::size_t k) HWY_ATTR {
+  constexpr std::size_t kRow = Row::width * sizeof(double);
+  for_lanes(rows, kRow, [&](std::size_t b, std::size_t k) HWY_ATTR {
     const BatchLanes from{given[b], batches[b], k};
     find_deviator({from.load(4), from.load(5), from.load(6), from.load(7), from.load(8), set(0)}, from.load(3),
                   b * kBatch + k, numbers);
   });
-  for (std::size_t b = 0; b < count; ++b) {
-    // Memory for the next call is prefetched a little at a time, beside the arithmetic.
-    for (std::size_t n = (count + b) * kBatch; n < std::min((count + b + 1) * kBatch, index.size); ++n)
-      prefetch(sites, rows, index.order[n]);
-    for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) find_isolated(b * kBatch + k, numbers);
-  }
-  for_lanes([&](std::size_t b, std::size_t k) HWY_ATTR { find_plane(b * kBatch + k, numbers); });
+  for_lanes(sites, sizeof(Site), [&](std::size_t b, std::size_t k) HWY_ATTR { find_isolated(b * kBatch + k, numbers); });
+  for (std::size_t at = 0; at < count * kBatch; at += hn::Lanes(D())) find_plane(at, numbers);
   std::size_t good = count;
-  for_lanes([&](std::size_t b, std::size_t k) HWY_ATTR {
+  for_lanes(rows + Row::shape + 4, kRow, [&](std::size_t b, std::size_t k) HWY_ATTR {
     const BatchLanes part{given[b], batches[b], k};
     // Initialised, since implicit constructors are compiled without the options of the target.
     Vector major{set(0), set(0), set(0)};
