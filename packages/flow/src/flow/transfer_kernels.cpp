@@ -169,7 +169,6 @@ HWY_INLINE void prefetch_all(const Site* sites, const double* rows, std::uint32_
   const char* const row = reinterpret_cast<const char*>(rows + index * Row::width);
   __builtin_prefetch(sites + index);
   for (std::size_t at = 0; at < Row::width * sizeof(double); at += 64) __builtin_prefetch(row + at);
-  __builtin_prefetch(row + Row::width * sizeof(double) - 1);
 }
 
 /// Parcels that are advanced later than those of a batch, to be prefetched.
