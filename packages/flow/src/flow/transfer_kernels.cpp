@@ -105,6 +105,11 @@ struct FieldMeans {
   HWY_INLINE void load(std::size_t at, Four& to) const {
     for (std::size_t i = 0; i < 4; ++i) to.v[i] = hn::Load(G(), mean[at + i]);
   }
+  HWY_INLINE void load_rows(std::size_t at, FourRows& to) const {
+    Four fields;
+    load(at, fields);
+    turn(fields, to);
+  }
 };
 /// Flow interpolated at the parcels of a group: the means of one parcel, FlowFields::width numbers, are adjacent.
 struct ParcelMeans {
@@ -113,6 +118,9 @@ struct ParcelMeans {
     for (std::size_t i = 0; i < kGroup; ++i) of_parcel[i] = mean[i];
   }
   HWY_INLINE void load(std::size_t at, Four& to) const { load_four(of_parcel, at, to); }
+  HWY_INLINE void load_rows(std::size_t at, FourRows& to) const {
+    for (std::size_t i = 0; i < kGroup; ++i) load_row(of_parcel[i] + at, to.of[i]);
+  }
 };
 
 /// Interpolates the flow at the parcels of a group whose points are all in one cell, where every value of a node is read once for
@@ -205,14 +213,6 @@ HWY_INLINE void read_runs(const CornerLines& flow, const Weights& weights, std::
   }
 }
 
-/// Updates one variable y of a group in a Runge-Kutta stage: r <- a r + rate, y <- y + b_dt r. In the first stage r is not read: it
-/// may hold anything, even not a number.
-template <bool kFirst>
-HWY_INLINE void push(W& y, W& r, W rate, const RungeKuttaUpdate& stage) {
-  r = kFirst ? rate : fused_add(hn::Set(G(), stage.a), r, rate);
-  y = fused_add(hn::Set(G(), stage.b_dt), r, y);
-}
-
 /// Computes B33 of the parcels of a group from the five entries of B and the volume, as merganser::b33().
 HWY_INLINE W group_b33(const W (&b)[5], W volume) {
   const G d;
@@ -256,49 +256,75 @@ struct Group {
   double* rows[kGroup];
 };
 
-/// Advances the parcels of a group by a Runge-Kutta stage with the flow interpolated at them, ParcelMeans or FieldMeans: moves
-/// them, adds to their vorticity, and deforms them. Each number is read before it is written, so that a parcel may be there twice.
-/// @param site gets the new positions and the volume
+/// Updates four adjacent registers r of a parcel in a Runge-Kutta stage: r <- a r + rate. In the first stage r is not read: it may
+/// hold anything, even not a number.
 template <bool kFirst>
-MERGANSER_FLOW_INLINE void advance_group(const Group& group, const auto& means, const RungeKuttaUpdate& stage,
-                                         Four& site) {
+HWY_INLINE void push(RowPart& r, const RowPart& rate, const RungeKuttaUpdate& stage) {
+  for (std::size_t p = 0; p < kPerFour; ++p)
+    r.v[p] = kFirst ? rate.v[p] : fused_add(hn::Set(G(), stage.a), r.v[p], rate.v[p]);
+}
+/// Adds b_dt r to the first three of four adjacent numbers of a parcel; the fourth stays.
+HWY_INLINE void add_three(double* y, const RowPart& r, double b_dt) {
+  const G d;
+  for (std::size_t p = 0; p < kPerFour; ++p) {
+    if (p * kGroup >= 3) continue;
+    const W old = hn::LoadU(d, y + p * kGroup);
+    const W sum = fused_add(hn::Set(d, b_dt), r.v[p], old);
+    hn::StoreU((p + 1) * kGroup <= 3 ? sum : hn::IfThenElse(hn::FirstN(d, 3 - p * kGroup), sum, old), d, y + p * kGroup);
+  }
+}
+
+/// Advances the first `count` parcels of a group by a Runge-Kutta stage with the flow interpolated at them, ParcelMeans or
+/// FieldMeans: moves them, adds to their vorticity, and deforms them.
+template <bool kFirst>
+MERGANSER_FLOW_INLINE void advance_group(const Group& group, std::size_t count, const auto& means,
+                                         const RungeKuttaUpdate& stage) {
   static_assert(Row::vorticity == 1 && Row::shape == 5 && Row::registers == 10 && Row::width == 22);
   static_assert(sizeof(Site) == 4 * sizeof(double) && FlowFields::width == 16);
   static_assert(FlowFields::u == 0 && FlowFields::u_x == 3 && FlowFields::w_y == 10 && FlowFields::xi_t == 11);
-  // Numbers are loaded shortly before they are used and stored shortly after, in the order that needs the fewest registers.
-  Four f0, f4, f8, f12, r0, r4, r8, w, b0;  // fields; registers; id and vorticity; buoyancy and B11 B12 B13
-  W b3[2];                                  // B22 B23
+  const G d;
+  // The rates of B are computed for all parcels at once, from numbers that are transposed into vectors.
+  Four f0, f4, f8, site, b0;  // fields; position and volume; B11 B12 B13 B22
   means.load(0, f0);
-  load_four(group.sites, 0, site);
-  load_four(group.rows, 10, r0);
-  for (std::size_t i = 0; i < 3; ++i) push<kFirst>(site.v[i], r0.v[i], f0.v[i], stage);
-  store_four(site, 0, group.sites);
-  means.load(8, f8);
-  means.load(12, f12);
-  load_four(group.rows, 0, w);
-  load_four(group.rows, 14, r4);
-  push<kFirst>(w.v[1], r0.v[3], f8.v[3], stage);
-  push<kFirst>(w.v[2], r4.v[0], f12.v[0], stage);
-  push<kFirst>(w.v[3], r4.v[1], f12.v[1], stage);
-  store_four(w, 0, group.rows);
-  store_four(r0, 10, group.rows);
   means.load(4, f4);
-  load_four(group.rows, 4, b0);
-  load_two(group.rows, 8, b3);
-  const W b[5] = {b0.v[1], b0.v[2], b0.v[3], b3[0], b3[1]};
+  means.load(8, f8);
+  load_four(group.sites, 0, site);
+  load_four(group.rows, 5, b0);
+  W last[2];  // B22 B23
+  load_two(group.rows, 8, last);
+  const W b[5] = {b0.v[0], b0.v[1], b0.v[2], last[0], last[1]};
   const W gradient[8] = {f0.v[3], f4.v[0], f4.v[1], f4.v[2], f4.v[3], f8.v[0], f8.v[1], f8.v[2]};
   W rate[5];
   shape_rates(gradient, b, group_b33(b, site.v[3]), rate);
-  load_four(group.rows, 18, r8);
-  push<kFirst>(b0.v[1], r4.v[2], rate[0], stage);
-  push<kFirst>(b0.v[2], r4.v[3], rate[1], stage);
-  push<kFirst>(b0.v[3], r8.v[0], rate[2], stage);
-  push<kFirst>(b3[0], r8.v[1], rate[3], stage);
-  push<kFirst>(b3[1], r8.v[2], rate[4], stage);
-  store_four(b0, 4, group.rows);
-  store_two(b3, 8, group.rows);
-  store_four(r4, 14, group.rows);
-  store_four(r8, 18, group.rows);
+  FourRows shape, velocity, tendency;
+  turn({{rate[0], rate[1], rate[2], rate[3]}}, shape);
+  alignas(64) double fifth[kGroup];
+  hn::Store(rate[4], d, fifth);
+  means.load_rows(FlowFields::u, velocity);
+  means.load_rows(FlowFields::xi_t, tendency);
+  // The rest is done number by number as they lie in memory. Fourth registers of the first two parts are those of the next part,
+  // which is stored after them.
+  for (std::size_t i = 0; i < count; ++i) {
+    double* const row = group.rows[i];
+    RowPart r0, r3, r6;  // registers of position, vorticity, B
+    load_row(row + 10, r0);
+    load_row(row + 13, r3);
+    load_row(row + 16, r6);
+    push<kFirst>(r0, velocity.of[i], stage);
+    push<kFirst>(r3, tendency.of[i], stage);
+    push<kFirst>(r6, shape.of[i], stage);
+    add_three(group.sites[i], r0, stage.b_dt);
+    add_three(row + 1, r3, stage.b_dt);
+    for (std::size_t p = 0; p < kPerFour; ++p) {
+      double* const y = row + 5 + p * kGroup;
+      hn::StoreU(fused_add(hn::Set(d, stage.b_dt), r6.v[p], hn::LoadU(d, y)), d, y);
+    }
+    store_row(r0, row + 10);
+    store_row(r3, row + 13);
+    store_row(r6, row + 16);
+    row[20] = kFirst ? fifth[i] : fused_add(stage.a, row[20], fifth[i]);
+    row[9] = fused_add(stage.b_dt, row[20], row[9]);
+  }
 }
 
 /// Records a parcel that may have left the rank's block: always writes its index, counts it only then, to avoid a branch.
@@ -307,15 +333,6 @@ HWY_INLINE void record_leaver(const Site& site, std::uint32_t index, Leavers& le
   const int y = static_cast<int>(site.y >= leavers.low[1]) & static_cast<int>(site.y < leavers.high[1]);
   leavers.index[leavers.count] = index;
   leavers.count += static_cast<std::size_t>((x & y) ^ 1);
-}
-
-/// Returns whether no parcel of a group may have left the rank's block.
-HWY_INLINE bool all_inside(const Four& site, const Leavers& leavers) {
-  const G d;
-  const auto inside = [&](std::size_t a) HWY_ATTR {
-    return hn::And(hn::Ge(site.v[a], hn::Set(d, leavers.low[a])), hn::Lt(site.v[a], hn::Set(d, leavers.high[a])));
-  };
-  return hn::AllTrue(d, hn::And(inside(0), inside(1)));
 }
 
 /// Advances a range of parcels by one Runge-Kutta stage with the flow interpolated at their points; kFirst: registers are not read.
@@ -345,24 +362,22 @@ HWY_INLINE void advance_all(Site* sites, double* rows, const ParcelRange& run, c
         group.sites[i] = reinterpret_cast<double*>(sites + index[i]);
         group.rows[i] = rows + index[i] * Row::width;
       }
-      Four site;
+      const std::size_t parcels = std::min(kGroup, count - first);
       if constexpr (kLanes == 8) {
         read_runs(corners, weights, first, ahead, mean);
-        advance_group<kFirst>(group, ParcelMeans(mean), stage, site);
+        advance_group<kFirst>(group, parcels, ParcelMeans(mean), stage);
       } else if (share_cell(weights, first)) {
         for (std::size_t i = 0; i < kGroup; ++i) ahead.prefetch(first + i);
         read_cell(corners, weights, first, in_cell);
-        advance_group<kFirst>(group, in_cell, stage, site);
+        advance_group<kFirst>(group, parcels, in_cell, stage);
       } else {
         for (std::size_t i = 0; i < kGroup; ++i) {
           ahead.prefetch(first + i);
           read_flow(corners, weights, first + i, mean[i]);
         }
-        advance_group<kFirst>(group, ParcelMeans(mean), stage, site);
+        advance_group<kFirst>(group, parcels, ParcelMeans(mean), stage);
       }
-      if (all_inside(site, leavers)) continue;
-      for (std::size_t i = 0; i < std::min(kGroup, count - first); ++i)
-        record_leaver(sites[index[i]], index[i], leavers);
+      for (std::size_t i = 0; i < parcels; ++i) record_leaver(sites[index[i]], index[i], leavers);
     }
   }
 }
