@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numbers>
 
 #include "merganser/base/detail/highway.hpp"
@@ -263,22 +264,38 @@ HWY_INLINE void push(RowPart& r, const RowPart& rate, const RungeKuttaUpdate& st
   for (std::size_t p = 0; p < kPerFour; ++p)
     r.v[p] = kFirst ? rate.v[p] : fused_add(hn::Set(G(), stage.a), r.v[p], rate.v[p]);
 }
-/// Adds b_dt r to the first three of four adjacent numbers of a parcel; the fourth stays.
-HWY_INLINE void add_three(double* y, const RowPart& r, double b_dt) {
+/// Adds b_dt r to the first three of four adjacent numbers of a parcel; the fourth stays. @param sum  gets the four
+HWY_INLINE void add_three(double* y, const RowPart& r, double b_dt, RowPart& sum) {
   const G d;
   for (std::size_t p = 0; p < kPerFour; ++p) {
-    if (p * kGroup >= 3) continue;
     const W old = hn::LoadU(d, y + p * kGroup);
-    const W sum = fused_add(hn::Set(d, b_dt), r.v[p], old);
-    hn::StoreU((p + 1) * kGroup <= 3 ? sum : hn::IfThenElse(hn::FirstN(d, 3 - p * kGroup), sum, old), d, y + p * kGroup);
+    if (p * kGroup >= 3) {
+      sum.v[p] = old;
+      continue;
+    }
+    sum.v[p] = fused_add(hn::Set(d, b_dt), r.v[p], old);
+    if ((p + 1) * kGroup > 3) sum.v[p] = hn::IfThenElse(hn::FirstN(d, 3 - p * kGroup), sum.v[p], old);
+    hn::StoreU(sum.v[p], d, y + p * kGroup);
   }
 }
 
+/// Bounds of the sites of parcels that have surely not left the rank's block: of x and y; z and the volume have none.
+struct SiteBounds {
+  RowPart low, high;
+  HWY_INLINE explicit SiteBounds(const Leavers& leavers) {
+    constexpr double kAny = std::numeric_limits<double>::infinity();
+    alignas(32) const double lows[4] = {leavers.low[0], leavers.low[1], -kAny, -kAny};
+    alignas(32) const double highs[4] = {leavers.high[0], leavers.high[1], kAny, kAny};
+    load_row(lows, low);
+    load_row(highs, high);
+  }
+};
+
 /// Advances the first `count` parcels of a group by a Runge-Kutta stage with the flow interpolated at them, ParcelMeans or
-/// FieldMeans: moves them, adds to their vorticity, and deforms them.
+/// FieldMeans: moves them, adds to their vorticity, and deforms them. @return true if all are within the bounds afterwards
 template <bool kFirst>
-MERGANSER_FLOW_INLINE void advance_group(const Group& group, std::size_t count, const auto& means,
-                                         const RungeKuttaUpdate& stage) {
+MERGANSER_FLOW_INLINE bool advance_group(const Group& group, std::size_t count, const auto& means,
+                                         const RungeKuttaUpdate& stage, const SiteBounds& bounds) {
   static_assert(Row::vorticity == 1 && Row::shape == 5 && Row::registers == 10 && Row::width == 22);
   static_assert(sizeof(Site) == 4 * sizeof(double) && FlowFields::width == 16);
   static_assert(FlowFields::u == 0 && FlowFields::u_x == 3 && FlowFields::w_y == 10 && FlowFields::xi_t == 11);
@@ -304,6 +321,7 @@ MERGANSER_FLOW_INLINE void advance_group(const Group& group, std::size_t count, 
   means.load_rows(FlowFields::xi_t, tendency);
   // The rest is done number by number as they lie in memory. Fourth registers of the first two parts are those of the next part,
   // which is stored after them.
+  auto inside = hn::Eq(hn::Zero(d), hn::Zero(d));
   for (std::size_t i = 0; i < count; ++i) {
     double* const row = group.rows[i];
     RowPart r0, r3, r6;  // registers of position, vorticity, B
@@ -313,8 +331,11 @@ MERGANSER_FLOW_INLINE void advance_group(const Group& group, std::size_t count, 
     push<kFirst>(r0, velocity.of[i], stage);
     push<kFirst>(r3, tendency.of[i], stage);
     push<kFirst>(r6, shape.of[i], stage);
-    add_three(group.sites[i], r0, stage.b_dt);
-    add_three(row + 1, r3, stage.b_dt);
+    RowPart moved, turned;
+    add_three(group.sites[i], r0, stage.b_dt, moved);
+    add_three(row + 1, r3, stage.b_dt, turned);
+    for (std::size_t p = 0; p * kGroup < 2; ++p)
+      inside = hn::And(inside, hn::And(hn::Ge(moved.v[p], bounds.low.v[p]), hn::Lt(moved.v[p], bounds.high.v[p])));
     for (std::size_t p = 0; p < kPerFour; ++p) {
       double* const y = row + 5 + p * kGroup;
       hn::StoreU(fused_add(hn::Set(d, stage.b_dt), r6.v[p], hn::LoadU(d, y)), d, y);
@@ -325,6 +346,7 @@ MERGANSER_FLOW_INLINE void advance_group(const Group& group, std::size_t count, 
     row[20] = kFirst ? fifth[i] : fused_add(stage.a, row[20], fifth[i]);
     row[9] = fused_add(stage.b_dt, row[20], row[9]);
   }
+  return hn::AllTrue(d, inside);
 }
 
 /// Records a parcel that may have left the rank's block: always writes its index, counts it only then, to avoid a branch.
@@ -341,6 +363,7 @@ HWY_INLINE void advance_all(Site* sites, double* rows, const ParcelRange& run, c
                             const double* flow, const RungeKuttaUpdate& stage, Leavers& leavers) {
   const CornerLines corners(flow, CornerOffsets(lines, FlowFields::width));
   const Steps steps = to_steps(lines);
+  const SiteBounds bounds(leavers);
   Weights weights;
   alignas(64) double mean[kGroup][FlowFields::width];
   FieldMeans in_cell;
@@ -363,20 +386,22 @@ HWY_INLINE void advance_all(Site* sites, double* rows, const ParcelRange& run, c
         group.rows[i] = rows + index[i] * Row::width;
       }
       const std::size_t parcels = std::min(kGroup, count - first);
+      bool inside;
       if constexpr (kLanes == 8) {
         read_runs(corners, weights, first, ahead, mean);
-        advance_group<kFirst>(group, parcels, ParcelMeans(mean), stage);
+        inside = advance_group<kFirst>(group, parcels, ParcelMeans(mean), stage, bounds);
       } else if (share_cell(weights, first)) {
         for (std::size_t i = 0; i < kGroup; ++i) ahead.prefetch(first + i);
         read_cell(corners, weights, first, in_cell);
-        advance_group<kFirst>(group, parcels, in_cell, stage);
+        inside = advance_group<kFirst>(group, parcels, in_cell, stage, bounds);
       } else {
         for (std::size_t i = 0; i < kGroup; ++i) {
           ahead.prefetch(first + i);
           read_flow(corners, weights, first + i, mean[i]);
         }
-        advance_group<kFirst>(group, parcels, ParcelMeans(mean), stage);
+        inside = advance_group<kFirst>(group, parcels, ParcelMeans(mean), stage, bounds);
       }
+      if (inside) continue;
       for (std::size_t i = 0; i < parcels; ++i) record_leaver(sites[index[i]], index[i], leavers);
     }
   }
