@@ -83,7 +83,9 @@ struct ParcelRange {
   std::size_t end;          ///< position behind the last parcel
   std::size_t placed;       ///< number of parcels in the whole order, over all ranges
   /// Returns the points of the batch of a position.
-  [[nodiscard]] const Batch& batch_of(std::size_t place) const noexcept { return batches[place / kBatch - first_batch]; }
+  [[nodiscard]] const Batch& batch_of(std::size_t place) const noexcept {
+    return batches[place / kBatch - first_batch];
+  }
 };
 
 /// Distances, in nodes of a node field or window, from one line of nodes in z to the next; within a line it is 1.

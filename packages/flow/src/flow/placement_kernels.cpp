@@ -139,7 +139,20 @@ class Numbers {
  public:
   /// Deviator of B, its scale squared, below which it is a sphere's, B33; the isolated eigenvalue, its vector, that vector's square;
   /// two unit vectors perpendicular to it, and the deviator in their plane.
-  enum : std::size_t { deviator, p = 6, round2, b33, isolated, n, n2 = n + 3, u, w = u + 3, deviation = w + 3, mixed, count };
+  enum : std::size_t {
+    deviator,
+    p = 6,
+    round2,
+    b33,
+    isolated,
+    n,
+    n2 = n + 3,
+    u,
+    w = u + 3,
+    deviation = w + 3,
+    mixed,
+    count
+  };
   [[nodiscard]] HWY_INLINE V get(std::size_t which, std::size_t at) const { return hn::Load(D(), value_[which] + at); }
   [[nodiscard]] HWY_INLINE Vector vector(std::size_t which, std::size_t at) const {
     return {get(which, at), get(which + 1, at), get(which + 2, at)};
@@ -186,9 +199,9 @@ HWY_INLINE void find_isolated(std::size_t at, Numbers& of) {
   const Deviator d = of.matrix(at);
   const V p = of.get(Numbers::p, at);
   const V inverse_s = inverse_root(p);
-  const V det = fused_add(
-      d.xx, cross(d.yy, d.zz, d.yz, d.yz),
-      fused_subtract(d.xz, cross(d.xy, d.yz, d.yy, d.xz), hn::Mul(d.xy, cross(d.xy, d.zz, d.yz, d.xz))));
+  const V det =
+      fused_add(d.xx, cross(d.yy, d.zz, d.yz, d.yz),
+                fused_subtract(d.xz, cross(d.xy, d.yz, d.yy, d.xz), hn::Mul(d.xy, cross(d.xy, d.zz, d.yz, d.xz))));
   const V r = hn::Mul(hn::Mul(hn::Mul(set(0.5), det), inverse_s), hn::Mul(inverse_s, inverse_s));
   const V size = hn::Mul(hn::Mul(p, inverse_s), separated_root(hn::Min(hn::Abs(r), set(1))));
   const V isolated = hn::CopySign(size, r);
@@ -304,8 +317,8 @@ struct BatchLanes {
 /// Stores the four points of the parcels of one vector of lanes, offsets major + middle and major - middle. @return true if all are
 /// near enough to their centres
 /// @param fine  lanes whose volume and B are an ellipsoid's
-HWY_INLINE bool store_points(const BatchLanes& part, const Cells& cells, const Vector& major,
-                             const Vector& middle, hn::Mask<D> fine) {
+HWY_INLINE bool store_points(const BatchLanes& part, const Cells& cells, const Vector& major, const Vector& middle,
+                             hn::Mask<D> fine) {
   for (int a = 0; a < 3; ++a) {
     const V g = to_cell_units(part.load(static_cast<std::size_t>(a)), cells, a);
     const V along_major = a == 0 ? major.x : a == 1 ? major.y : major.z;
@@ -341,7 +354,8 @@ std::size_t FindPoints(const Site* sites, const double* rows, const Upcoming& in
     find_deviator({from.load(4), from.load(5), from.load(6), from.load(7), from.load(8), set(0)}, from.load(3),
                   b * kBatch + k, numbers);
   });
-  for_lanes(sites, sizeof(Site), [&](std::size_t b, std::size_t k) HWY_ATTR { find_isolated(b * kBatch + k, numbers); });
+  for_lanes(sites, sizeof(Site),
+            [&](std::size_t b, std::size_t k) HWY_ATTR { find_isolated(b * kBatch + k, numbers); });
   for (std::size_t at = 0; at < count * kBatch; at += hn::Lanes(D())) find_plane(at, numbers);
   std::size_t good = count;
   for_lanes(rows + Row::shape + 4, kRow, [&](std::size_t b, std::size_t k) HWY_ATTR {
