@@ -55,7 +55,7 @@ struct Row {
 bool find_cells(const Site* sites, std::size_t n, const Cells& cells, std::int32_t* cell);
 
 /// Largest number of batches per call of find_points() and place_points().
-inline constexpr std::size_t kMaxBatches = 8;
+inline constexpr std::size_t kMaxBatches = 4;
 /// Rest of the order of a rank's parcels by cell, from some position on; parcels behind the batches in work are prefetched.
 struct Upcoming {
   const std::uint32_t* order;  ///< indices of the parcels in the container
