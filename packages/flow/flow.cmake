@@ -38,7 +38,7 @@ else()
 endif()
 
 # These files include themselves once for each kind of vectors.
-foreach(file fft/lanes fft/rows columns_kernel line_kernels placement_kernels scatter_kernels transfer_kernels)
+foreach(file correction_kernels fft/lanes fft/rows columns_kernel line_kernels placement_kernels scatter_kernels transfer_kernels)
   set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/src/flow/${file}.cpp
                               PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS "${merganser_blocks_not_watched}")
 endforeach()

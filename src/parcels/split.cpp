@@ -16,6 +16,7 @@ namespace merganser {
 namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+constexpr std::size_t kAhead = 24;  // parcels ahead of the current one whose shapes are prefetched
 
 /// Applies one Jacobi rotation to a symmetric 3x3 matrix that makes m[p][q] vanish; the rows of v follow. The relative threshold
 /// keeps small eigenvalues of a positive definite matrix as accurate as large ones. @return whether an element had to be rotated
@@ -175,6 +176,7 @@ std::int64_t split(Parcels& parcels, const Grid& grid, const SplitOptions& optio
     // Children appended during the loop lie beyond `before`: none is split again.
     const double* b5 = parcels.row(i) + layout.shape;
     const double volume = parcels.site(i).volume;
+    __builtin_prefetch(parcels.row(std::min(i + kAhead, before - 1)) + layout.shape);
     if (is_certainly_short(b5, volume, options.max_aspect_ratio, longest)) continue;
     const Axes shape = principal_axes(b5, volume);
     const double a = std::sqrt(shape.square[0]);

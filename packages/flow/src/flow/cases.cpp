@@ -94,6 +94,9 @@ class Filler {
     b[0] = b[3] = cube_root(abc * abc);
   }
 
+  /// Makes room for the parcels of a number of cells.
+  void reserve(std::int64_t cells) { out_.reserve(8 * static_cast<std::size_t>(cells)); }
+
   /// Appends the eight initial parcels of a grid cell, with ids that do not depend on the number of ranks.
   void cell(const std::array<std::int64_t, 3>& c) {
     const Corners corners = evaluate_corners(grid_, fields_, c);
@@ -165,6 +168,7 @@ Parcels fill(const Decomposition& decomposition, int rank, const InitialFields& 
     end[s] = decomposition.cut(a, at[s] + 1);
   }
   Filler filler(decomposition.grid(), fields);
+  filler.reserve((end[0] - first[0]) * (end[1] - first[1]) * (end[2] - first[2]));
   std::array<std::int64_t, 3> c{};
   for (c[0] = first[0]; c[0] < end[0]; ++c[0])
     for (c[1] = first[1]; c[1] < end[1]; ++c[1])

@@ -80,6 +80,32 @@ HWY_INLINE void store_four(const Four& from, std::size_t at, double* const (&row
   }
 }
 
+/// Four adjacent numbers of one row.
+struct RowPart {
+  W v[kPerFour];
+};
+/// Loads four adjacent numbers.
+HWY_INLINE void load_row(const double* from, RowPart& to) {
+  for (std::size_t p = 0; p < kPerFour; ++p) to.v[p] = hn::LoadU(G(), from + p * kGroup);
+}
+/// Stores four adjacent numbers.
+HWY_INLINE void store_row(const RowPart& from, double* to) {
+  for (std::size_t p = 0; p < kPerFour; ++p) hn::StoreU(from.v[p], G(), to + p * kGroup);
+}
+/// Four adjacent numbers of each row of a group.
+struct FourRows {
+  RowPart of[kGroup];
+};
+/// Transposes four numbers of the rows of a group, one vector of lanes for each, into one row after the other.
+HWY_INLINE void turn(const Four& from, FourRows& to) {
+  for (std::size_t block = 0; block < 4; block += kGroup) {
+    W m[kGroup];
+    for (std::size_t i = 0; i < kGroup; ++i) m[i] = from.v[block + i];
+    transpose(m);
+    for (std::size_t i = 0; i < kGroup; ++i) to.of[i].v[block / kGroup] = m[i];
+  }
+}
+
 #if HWY_TARGET == HWY_SCALAR
 /// Loads the numbers at and at + 1 of the rows of a group.
 template <class T>

@@ -55,7 +55,7 @@ struct Row {
 bool find_cells(const Site* sites, std::size_t n, const Cells& cells, std::int32_t* cell);
 
 /// Largest number of batches per call of find_points() and place_points().
-inline constexpr std::size_t kMaxBatches = 8;
+inline constexpr std::size_t kMaxBatches = 4;
 /// Rest of the order of a rank's parcels by cell, from some position on; parcels behind the batches in work are prefetched.
 struct Upcoming {
   const std::uint32_t* order;  ///< indices of the parcels in the container
@@ -77,10 +77,15 @@ std::size_t place_points(const Site* sites, const double* rows, const Upcoming& 
 struct ParcelRange {
   /// Index of a parcel by its position in the order; to be read to whole batches: behind `placed` it repeats the last parcel.
   const std::uint32_t* order;
-  const Batch* batches;  ///< batch b holds positions 8 b .. 8 b + 7
-  std::size_t begin;     ///< position of the first parcel in the order of cells
-  std::size_t end;       ///< position behind the last parcel
-  std::size_t placed;    ///< number of parcels in the whole order, over all ranges
+  const Batch* batches;     ///< batch b holds positions 8 (first_batch + b) .. 8 (first_batch + b) + 7
+  std::size_t first_batch;  ///< index of the first batch, counted from that of position 0
+  std::size_t begin;        ///< position of the first parcel in the order of cells
+  std::size_t end;          ///< position behind the last parcel
+  std::size_t placed;       ///< number of parcels in the whole order, over all ranges
+  /// Returns the points of the batch of a position.
+  [[nodiscard]] const Batch& batch_of(std::size_t place) const noexcept {
+    return batches[place / kBatch - first_batch];
+  }
 };
 
 /// Distances, in nodes of a node field or window, from one line of nodes in z to the next; within a line it is 1.
@@ -126,7 +131,7 @@ struct RungeKuttaUpdate {
 void advance_run(Site* sites, double* rows, const ParcelRange& run, const Cells& cells, const Lines& lines,
                  const double* flow, const RungeKuttaUpdate& stage, Leavers& leavers);
 /// Loop of Transfer::displace(): adds the node field `displacement` (VectorNodes), interpolated at the centres, to the positions of
-/// a range of parcels.
+/// a range of parcels. Does not read their points.
 void displace_run(Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines,
                   const double* displacement, Leavers& leavers);
 
@@ -137,7 +142,7 @@ struct GradientCorrection {
   double most;  ///< bound of the displacement in units of l [-]
 };
 /// Loop of Transfer::even_out(): moves a range of parcels down the gradient of the excess of volume (ScalarNodes) within their
-/// cells.
+/// cells. Does not read their points.
 void even_out_run(Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines, const double* excess,
                   const GradientCorrection& pull, Leavers& leavers);
 

@@ -28,11 +28,16 @@ constexpr std::array<const char*, 5> kCarried{"the volume", "x vorticity", "y vo
 constexpr std::array<const char*, 14> kFlow{"u",   "v",   "w",   "u_x", "u_y",  "u_z",   "v_x",
                                             "v_y", "v_z", "w_x", "w_y", "xi_t", "eta_t", "zeta_t"};
 
-/// Returns true if all values of a node field at one node are finite: x - x is 0 for finite x and not a number for all others.
-bool all_finite(const double* values, std::size_t count) {
-  double sum = 0;
-  for (std::size_t i = 0; i < count; ++i) sum += values[i] - values[i];
-  return sum == 0;
+/// Returns true if the first kNames values of all nodes of a line are finite: x - x is 0 for finite x and not a number for all others.
+template <std::size_t kValues, std::size_t kNames>
+bool all_finite(const double* line, std::int64_t nodes) {
+  std::array<double, kNames> sums{};  // one for each value, so that they are vectors and no addition waits for another
+  for (std::int64_t k = 0; k < nodes; ++k)
+    for (std::size_t i = 0; i < kNames; ++i) {
+      const double x = line[static_cast<std::size_t>(k) * kValues + i];
+      sums[i] += x - x;
+    }
+  return std::all_of(sums.begin(), sums.end(), [](double sum) { return sum == 0; });
 }
 
 /// Describes the first value of a node field that is not finite at one of this rank's own nodes, with name and position; empty if
@@ -41,21 +46,21 @@ template <std::size_t kValues, std::size_t kNames>
 std::string describe_not_finite(const Nodes<kValues>& nodes, const std::array<const char*, kNames>& names) {
   const NodeLayout& layout = nodes.layout();
   for (std::int64_t i = 0; i < layout.cells(0); ++i)
-    for (std::int64_t j = 0; j < layout.cells(1); ++j)
-      for (std::int64_t k = 0; k <= layout.cells(2); ++k) {
-        const double* const values = nodes.at(i, j, k);
-        if (all_finite(values, kNames)) continue;
-        std::size_t which = 0;
-        while (std::isfinite(values[which])) ++which;
-        const std::array<std::int64_t, 3> n{i, j, k};
-        std::string text = std::string(names[which]) + " is " + number_text(values[which]) + " at the node";
-        for (std::size_t a = 0; a < 3; ++a)
-          text +=
-              std::string(a == 0 ? " " : ", ") + "xyz"[a] + " = " +
-              number_text(layout.grid().box.lower[a] + static_cast<double>(layout.first(static_cast<int>(a)) + n[a]) *
-                                                           layout.spacing(static_cast<int>(a)));
-        return text;
-      }
+    for (std::int64_t j = 0; j < layout.cells(1); ++j) {
+      if (all_finite<kValues, kNames>(nodes.at(i, j, 0), layout.cells(2) + 1)) continue;
+      std::int64_t k = 0;
+      while (all_finite<kValues, kNames>(nodes.at(i, j, k), 1)) ++k;
+      const double* const values = nodes.at(i, j, k);
+      std::size_t which = 0;
+      while (std::isfinite(values[which])) ++which;
+      const std::array<std::int64_t, 3> n{i, j, k};
+      std::string text = std::string(names[which]) + " is " + number_text(values[which]) + " at the node";
+      for (std::size_t a = 0; a < 3; ++a)
+        text += std::string(a == 0 ? " " : ", ") + "xyz"[a] + " = " +
+                number_text(layout.grid().box.lower[a] + static_cast<double>(layout.first(static_cast<int>(a)) + n[a]) *
+                                                             layout.spacing(static_cast<int>(a)));
+      return text;
+    }
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -48,6 +49,7 @@ void Placement::locate(const Parcels& parcels, Shapes shapes, IdOrder ids) {
   shapes_ = shapes;
   size_ = parcels.size();
   ready_ = 0;
+  piece_ = size_;
   // The counting sort keeps the order in the container, so cells of ascending ids need no sorting.
   sorted_cells_ = ids == IdOrder::ascending ? first_.size() - 1 : 0;
   cell_.resize(size_);
@@ -85,20 +87,40 @@ void Placement::prepare_order(const Parcels& parcels) {
   }
 }
 
-// Points of parcels up to a position, in whole batches, just before they are first used.
+/// Computes order and points of the parcels of the chunk that begins at position `begin`, in whole batches.
+void Placement::find_chunk(const Parcels& parcels, std::size_t begin, Batch* to) {
+  sort_ids(parcels, begin + kChunk);
+  const std::size_t end = std::min(begin + kChunk, order_.size());
+  for (std::size_t n = size_; n < end; ++n) order_[n] = order_[size_ - 1];  // the last batch is padded
+  const std::size_t batches = (end - begin) / kBatch;
+  const auto& points = shapes_ == Shapes::kept ? place_points : find_points;
+  const std::size_t good =
+      points(parcels.sites(), parcels.rows(), {order_.data() + begin, size_ - begin}, batches, cells_, to);
+  if (good < batches) throw_bad_points(parcels, begin + good * kBatch);
+}
+
+// Points of parcels up to a position, just before they are first used.
 void Placement::prepare(const Parcels& parcels, std::size_t end) {
   if (ready_ == 0) batches_.resize(order_.size() / kBatch);
   while (ready_ < std::min(end, size_)) {
-    sort_ids(parcels, ready_ + kChunk);
-    const std::size_t chunk_end = std::min(ready_ + kChunk, order_.size());
-    for (std::size_t n = size_; n < chunk_end; ++n) order_[n] = order_[size_ - 1];  // the last batch is padded
-    const std::size_t batches = (chunk_end - ready_) / kBatch;
-    const auto& points = shapes_ == Shapes::kept ? place_points : find_points;
-    const std::size_t good = points(parcels.sites(), parcels.rows(), {order_.data() + ready_, size_ - ready_}, batches,
-                                    cells_, batches_.data() + ready_ / kBatch);
-    if (good < batches) throw_bad_points(parcels, ready_ + good * kBatch);
-    ready_ = chunk_end;
+    find_chunk(parcels, ready_, batches_.data() + ready_ / kBatch);
+    ready_ = std::min(ready_ + kChunk, order_.size());
   }
+}
+
+ParcelRange Placement::piece(const Parcels& parcels, std::size_t begin, std::size_t end, bool keep) {
+  const std::size_t chunk = begin / kChunk * kChunk;
+  const std::size_t stop = std::min(end, chunk + kChunk);
+  if (keep || begin < ready_) {
+    prepare(parcels, stop);
+    return {order_.data(), batches_.data(), 0, begin, stop, size_};
+  }
+  if (piece_ != chunk) {
+    passing_.resize(kMaxBatches);
+    find_chunk(parcels, chunk, passing_.data());
+    piece_ = chunk;
+  }
+  return {order_.data(), passing_.data(), chunk / kBatch, begin, stop, size_};
 }
 
 /// Returns the id that renumbering gives the first parcel of one of this rank's cells; those that follow have the even numbers
@@ -133,7 +155,7 @@ void Placement::copy_chunk(const Parcels& parcels, std::size_t begin, std::size_
     __builtin_prefetch(parcels.row(ahead));
     __builtin_prefetch(parcels.row(ahead) + Row::registers - 1);
     arranged_.site(n) = parcels.site(order_[n]);
-    std::copy_n(parcels.row(order_[n]), Row::registers, arranged_.row(n));
+    std::memcpy(arranged_.row(n), parcels.row(order_[n]), Row::registers * sizeof(double));
   }
 }
 

@@ -25,10 +25,14 @@ class Placement {
   void arrange(Parcels& parcels);
   /// Assigns the parcels the ids of flow::renumber(), by cell and position in the cell; after locate().
   void renumber(Parcels& parcels);
-  /// Computes order and points of the parcels at the positions before `end` that do not have them yet. Loops that visit the
-  /// parcels for the first time call it before every column, so that a parcel is read from memory once.
+  /// Computes order and points of the parcels at the positions before `end` that do not have them yet.
   /// @throws InputError for a parcel whose points are not near enough, naming its id
   void prepare(const Parcels& parcels, std::size_t end);
+  /// Computes order and points of a few parcels from position `begin` on, as prepare(), if they do not have them yet. Loops that
+  /// visit the parcels for the first time use them piece by piece, so that a parcel is read from memory once.
+  /// @param keep  false: points that were not there need not be stored for other loops, which saves writing them to memory
+  /// @return range from `begin` on, up to `end` or less; its points are there until the next call
+  [[nodiscard]] ParcelRange piece(const Parcels& parcels, std::size_t begin, std::size_t end, bool keep);
   /// Computes the order of all parcels by cell and id, without points.
   void prepare_order(const Parcels& parcels);
 
@@ -42,16 +46,13 @@ class Placement {
   /// last.
   [[nodiscard]] const std::vector<std::uint32_t>& first() const noexcept { return first_; }
   /// Returns the range of all located parcels, in the order of cells, with their points.
-  [[nodiscard]] ParcelRange all() const noexcept { return {order_.data(), batches_.data(), 0, size_, size_}; }
-  /// Returns the range of the parcels of cells begin .. end - 1 of this rank, with their points.
-  [[nodiscard]] ParcelRange in_cells(std::size_t begin, std::size_t end) const noexcept {
-    return {order_.data(), batches_.data(), first_[begin], first_[end], size_};
-  }
+  [[nodiscard]] ParcelRange all() const noexcept { return {order_.data(), batches_.data(), 0, 0, size_, size_}; }
 
  private:
   void sort_ids(const Parcels& parcels, std::size_t end);
   [[nodiscard]] std::int64_t first_id(std::size_t cell) const;
   void find_offsets(std::size_t begin, std::size_t end);
+  void find_chunk(const Parcels& parcels, std::size_t begin, Batch* to);
   void copy_chunk(const Parcels& parcels, std::size_t begin, std::size_t end);
   [[noreturn]] void throw_bad_position(const Parcels& parcels) const;
   [[noreturn]] void throw_bad_points(const Parcels& parcels, std::size_t place) const;
@@ -60,11 +61,13 @@ class Placement {
   Cells cells_;
   std::size_t size_ = 0;
   std::size_t ready_ = 0;           // places with points, whole chunks or all
+  std::size_t piece_ = 0;           // position of the chunk whose points are in passing_; size_: none
   std::size_t sorted_cells_ = 0;    // cells in the order of ids
   std::vector<std::int32_t> cell_;  // of a parcel by index
   std::vector<std::uint32_t> first_;
   std::vector<std::uint32_t> order_;  // filled up to a whole batch
   std::vector<Batch, AlignedAllocator<Batch>> batches_;
+  std::vector<Batch, AlignedAllocator<Batch>> passing_;
   Shapes shapes_ = Shapes::changed;
   Parcels arranged_;  // room for arrange()
 };

@@ -16,29 +16,14 @@
 #include "src/flow/fused.hpp"
 #include "src/flow/groups.hpp"
 #include "src/flow/kernels.hpp"
+#include "src/flow/weights.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace merganser::flow::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using D = hn::CappedTag<double, 8>;
-using V = hn::Vec<D>;
-using I = hn::Rebind<std::int32_t, D>;
-
-HWY_INLINE V set(double x) { return hn::Set(D(), x); }
-
 // ---- cells ----
 
-/// Converts a coordinate of parcels, m, to units of grid cells from the lower corner of the box. Near a face of a cell the
-/// product with 1 / spacing could round into another cell than the quotient that Grid::cell() computes, so there it is divided
-/// too.
-HWY_INLINE V to_cell_units(V x, const Cells& cells, int axis) {
-  const V from_lower = hn::Sub(x, set(cells.lower[axis]));
-  const V g = hn::Mul(from_lower, set(cells.inverse[axis]));
-  const auto doubtful = hn::Le(hn::Abs(hn::Sub(g, hn::Round(g))), set(1e-9));
-  if (hn::AllFalse(D(), doubtful)) return g;
-  return hn::IfThenElse(doubtful, hn::Div(from_lower, set(cells.spacing[axis])), g);
-}
 /// Returns the index along an axis of the grid cell that contains a coordinate in units of cells, the topmost for the upper face.
 HWY_INLINE V cell_index(V g, const Cells& cells, int axis) {
   return hn::Min(hn::Max(hn::Floor(g), hn::Zero(D())), set(cells.all[axis] - 1));
@@ -87,79 +72,42 @@ bool FindCells(const Site* sites, std::size_t n, const Cells& given, std::int32_
 
 // ---- points ----
 
-// Two vectors at a time: the operations on one are a long dependent chain, and two chains hide its latency.
-/// Two vectors of doubles, parcels of two batches, processed side by side.
-struct T {
-  V a, b;
-};
-/// Masks of two vectors of lanes that are processed side by side.
-struct M {
-  hn::Mask<D> a, b;
-};
-/// Broadcasts x to both vectors of lanes.
-HWY_INLINE T set_both(double x) { return {set(x), set(x)}; }
-namespace tw {
-HWY_INLINE T Add(T x, T y) { return {hn::Add(x.a, y.a), hn::Add(x.b, y.b)}; }
-HWY_INLINE T Sub(T x, T y) { return {hn::Sub(x.a, y.a), hn::Sub(x.b, y.b)}; }
-HWY_INLINE T Mul(T x, T y) { return {hn::Mul(x.a, y.a), hn::Mul(x.b, y.b)}; }
-HWY_INLINE T MulAdd(T x, T y, T z) { return {fused_add(x.a, y.a, z.a), fused_add(x.b, y.b, z.b)}; }
-HWY_INLINE T MulSub(T x, T y, T z) { return {fused_subtract(x.a, y.a, z.a), fused_subtract(x.b, y.b, z.b)}; }
-HWY_INLINE T NegMulAdd(T x, T y, T z) {
-  return {fused_subtract_from(x.a, y.a, z.a), fused_subtract_from(x.b, y.b, z.b)};
-}
-HWY_INLINE T Neg(T x) { return {hn::Neg(x.a), hn::Neg(x.b)}; }
-HWY_INLINE T Abs(T x) { return {hn::Abs(x.a), hn::Abs(x.b)}; }
-HWY_INLINE T Min(T x, T y) { return {hn::Min(x.a, y.a), hn::Min(x.b, y.b)}; }
-HWY_INLINE T Max(T x, T y) { return {hn::Max(x.a, y.a), hn::Max(x.b, y.b)}; }
-HWY_INLINE T CopySign(T x, T y) { return {hn::CopySign(x.a, y.a), hn::CopySign(x.b, y.b)}; }
-HWY_INLINE M Ge(T x, T y) { return {hn::Ge(x.a, y.a), hn::Ge(x.b, y.b)}; }
-HWY_INLINE M Gt(T x, T y) { return {hn::Gt(x.a, y.a), hn::Gt(x.b, y.b)}; }
-HWY_INLINE M Le(T x, T y) { return {hn::Le(x.a, y.a), hn::Le(x.b, y.b)}; }
-HWY_INLINE T IfThenElse(M m, T x, T y) { return {hn::IfThenElse(m.a, x.a, y.a), hn::IfThenElse(m.b, x.b, y.b)}; }
-HWY_INLINE T IfThenElseZero(M m, T x) { return {hn::IfThenElseZero(m.a, x.a), hn::IfThenElseZero(m.b, x.b)}; }
-HWY_INLINE T IfThenZeroElse(M m, T x) { return {hn::IfThenZeroElse(m.a, x.a), hn::IfThenZeroElse(m.b, x.b)}; }
-}  // namespace tw
-
 // Quotients and roots are rounded to nearest on every instruction set; approximations of a processor, refined by Newton's method,
 // would take a third of the time there, and have bits of their own.
-/// Return 1 / x and 1 / sqrt(x) of two vectors.
-HWY_INLINE T inverse(T x) { return {hn::Div(set(1), x.a), hn::Div(set(1), x.b)}; }
-HWY_INLINE T inverse_root(T x) { return {hn::Div(set(1), hn::Sqrt(x.a)), hn::Div(set(1), hn::Sqrt(x.b))}; }
+/// Return 1 / x and 1 / sqrt(x).
+HWY_INLINE V inverse(V x) { return hn::Div(set(1), x); }
+HWY_INLINE V inverse_root(V x) { return hn::Div(set(1), hn::Sqrt(x)); }
 /// Returns the square root of numbers above 1e-290 or so; 0 below, where its reciprocal would overflow.
-HWY_INLINE T root(T x) { return tw::IfThenElseZero(tw::Gt(x, set_both(1e-290)), tw::Mul(x, inverse_root(x))); }
+HWY_INLINE V root(V x) { return hn::IfThenElseZero(hn::Gt(x, set(1e-290)), hn::Mul(x, inverse_root(x))); }
 
-struct Vector {
-  T x, y, z;
-};
-HWY_INLINE T dot(const Vector& a, const Vector& b) {
-  return tw::MulAdd(a.x, b.x, tw::MulAdd(a.y, b.y, tw::Mul(a.z, b.z)));
+HWY_INLINE V dot(const Vector& a, const Vector& b) {
+  return fused_add(a.x, b.x, fused_add(a.y, b.y, hn::Mul(a.z, b.z)));
 }
-HWY_INLINE Vector combine(T s, const Vector& a, T t, const Vector& b) {
-  return {tw::MulAdd(s, a.x, tw::Mul(t, b.x)), tw::MulAdd(s, a.y, tw::Mul(t, b.y)),
-          tw::MulAdd(s, a.z, tw::Mul(t, b.z))};
+HWY_INLINE Vector combine(V s, const Vector& a, V t, const Vector& b) {
+  return {fused_add(s, a.x, hn::Mul(t, b.x)), fused_add(s, a.y, hn::Mul(t, b.y)), fused_add(s, a.z, hn::Mul(t, b.z))};
 }
-HWY_INLINE Vector choose(M m, const Vector& a, const Vector& b) {
-  return {tw::IfThenElse(m, a.x, b.x), tw::IfThenElse(m, a.y, b.y), tw::IfThenElse(m, a.z, b.z)};
+HWY_INLINE Vector choose(hn::Mask<D> m, const Vector& a, const Vector& b) {
+  return {hn::IfThenElse(m, a.x, b.x), hn::IfThenElse(m, a.y, b.y), hn::IfThenElse(m, a.z, b.z)};
 }
 /// Computes a b - c d lane by lane, a minor of the ellipsoids' 3 x 3 matrices.
-HWY_INLINE T cross(T a, T b, T c, T d) { return tw::MulSub(a, b, tw::Mul(c, d)); }
+HWY_INLINE V cross(V a, V b, V c, V d) { return fused_subtract(a, b, hn::Mul(c, d)); }
 
 /// Symmetric 3 x 3 matrix B of each lane's parcel ellipsoid; of trace 0 where it is the deviator of B.
 struct Deviator {
-  T xx, xy, xz, yy, yz, zz;
+  V xx, xy, xz, yy, yz, zz;
 };
 
 /// Evaluates the polynomial c[0] + c[1] r + ... by Horner's rule, for the eigenvalues of parcel ellipsoids.
 template <std::size_t kTerms>
-HWY_INLINE T polynomial(const double (&c)[kTerms], T r) {
-  T sum = set_both(c[kTerms - 1]);
-  for (std::size_t i = kTerms - 1; i-- > 0;) sum = tw::MulAdd(sum, r, set_both(c[i]));
+HWY_INLINE V polynomial(const double (&c)[kTerms], V r) {
+  V sum = set(c[kTerms - 1]);
+  for (std::size_t i = kTerms - 1; i-- > 0;) sum = fused_add(sum, r, set(c[i]));
   return sum;
 }
 
 /// Returns the root x in [sqrt 3, 2] of x^3 - 3 x = 2 r, r in [0, 1]: a polynomial (error 7e-11) and one step of Newton's
 /// method, with 1 / (3 x^2 - 3) by another polynomial (error 3e-6).
-HWY_INLINE T separated_root(T r) {
+HWY_INLINE V separated_root(V r) {
   constexpr double root[11] = {0x1.bb67ae85d08cbp+0,  0x1.5555542d0ed0bp-2,  -0x1.8a2284c3c52d3p-4,
                                0x1.947244f59ec3ep-5,  -0x1.fd42c67791d33p-6, 0x1.5f1dbb24202f7p-6,
                                -0x1.e52e9c19ad327p-7, 0x1.2c1505d53300ap-7,  -0x1.211bf3bf7dca1p-8,
@@ -167,87 +115,156 @@ HWY_INLINE T separated_root(T r) {
   constexpr double inverse[7] = {0x1.555523b143a3ep-3,  -0x1.89faf772195ddp-4, 0x1.2cacac96fa49cp-4,
                                  -0x1.d9f9f11f95c68p-5, 0x1.424c29bda87ebp-5,  -0x1.2aceecb2ba66cp-6,
                                  0x1.04b5bd55d73d1p-8};
-  const T x = polynomial(root, r);
-  const T f = tw::MulSub(x, tw::MulSub(x, x, set_both(3)), tw::Add(r, r));
-  return tw::NegMulAdd(f, polynomial(inverse, r), x);
+  const V x = polynomial(root, r);
+  const V f = fused_subtract(x, fused_subtract(x, x, set(3)), hn::Add(r, r));
+  return fused_subtract_from(f, polynomial(inverse, r), x);
 }
 
-/// Returns the unit vector in the null space of m, a symmetric matrix of rank 2: the longest column of its adjugate.
+/// Returns a vector in the null space of m, a symmetric matrix of rank 2: the longest column of its adjugate.
 HWY_INLINE Vector null_vector(const Deviator& m) {
-  const T xx = cross(m.yy, m.zz, m.yz, m.yz);
-  const T yy = cross(m.xx, m.zz, m.xz, m.xz);
-  const T zz = cross(m.xx, m.yy, m.xy, m.xy);
-  const T xy = cross(m.xz, m.yz, m.xy, m.zz);
-  const T xz = cross(m.xy, m.yz, m.xz, m.yy);
-  const T yz = cross(m.xy, m.xz, m.xx, m.yz);
-  Vector n = choose(tw::Ge(tw::Abs(xx), tw::Abs(yy)), Vector{xx, xy, xz}, Vector{xy, yy, yz});
-  const T longest = tw::Max(tw::Abs(xx), tw::Abs(yy));
-  n = choose(tw::Ge(longest, tw::Abs(zz)), n, Vector{xz, yz, zz});
-  const T scale = inverse_root(dot(n, n));
-  return {tw::Mul(n.x, scale), tw::Mul(n.y, scale), tw::Mul(n.z, scale)};
+  const V xx = cross(m.yy, m.zz, m.yz, m.yz);
+  const V yy = cross(m.xx, m.zz, m.xz, m.xz);
+  const V zz = cross(m.xx, m.yy, m.xy, m.xy);
+  const V xy = cross(m.xz, m.yz, m.xy, m.zz);
+  const V xz = cross(m.xy, m.yz, m.xz, m.yy);
+  const V yz = cross(m.xy, m.xz, m.xx, m.yz);
+  const Vector n = choose(hn::Ge(hn::Abs(xx), hn::Abs(yy)), Vector{xx, xy, xz}, Vector{xy, yy, yz});
+  const V longest = hn::Max(hn::Abs(xx), hn::Abs(yy));
+  return choose(hn::Ge(longest, hn::Abs(zz)), n, Vector{xz, yz, zz});
 }
 
-/// Computes the vectors of a parcel's four points from its ellipsoid B: sqrt((a^2 - c^2) / 5) v1 and sqrt((b^2 - c^2) / 5) v2.
-/// One eigenvalue is separated from the others by at least sqrt(3) times the scale of the deviator, so it and its vector are
-/// found first; the rest is a 2 x 2 matrix.
-HWY_INLINE void half_axes(const Deviator& b, Vector& major, Vector& middle) {
-  const T mean = tw::Mul(tw::Add(tw::Add(b.xx, b.yy), b.zz), set_both(1.0 / 3));
-  const Deviator d{tw::Sub(b.xx, mean), b.xy, b.xz, tw::Sub(b.yy, mean), b.yz, tw::Sub(b.zz, mean)};
-  const T off = tw::MulAdd(d.xy, d.xy, tw::MulAdd(d.xz, d.xz, tw::Mul(d.yz, d.yz)));
-  const T diagonal = tw::MulAdd(d.xx, d.xx, tw::MulAdd(d.yy, d.yy, tw::Mul(d.zz, d.zz)));
-  const T p = tw::Mul(tw::MulAdd(set_both(2), off, diagonal), set_both(1.0 / 6));
-  const T round = tw::Mul(mean, set_both(0x1p-48));
-  const auto sphere = tw::Le(p, tw::Mul(round, round));
-  const T inverse_s = inverse_root(p);
-  const T det =
-      tw::MulAdd(d.xx, cross(d.yy, d.zz, d.yz, d.yz),
-                 tw::MulSub(d.xz, cross(d.xy, d.yz, d.yy, d.xz), tw::Mul(d.xy, cross(d.xy, d.zz, d.yz, d.xz))));
-  const T r = tw::Mul(tw::Mul(tw::Mul(set_both(0.5), det), inverse_s), tw::Mul(inverse_s, inverse_s));
-  const T size = tw::Mul(tw::Mul(p, inverse_s), separated_root(tw::Min(tw::Abs(r), set_both(1))));
-  const T isolated = tw::CopySign(size, r);
+/// Numbers of the parcels of up to kMaxBatches batches, from one part of the way to their points to the next: the way is one long
+/// dependent chain of quotients and roots, and the processor works on several vectors side by side only if a part of it is short.
+class Numbers {
+ public:
+  /// Deviator of B, its scale squared, below which it is a sphere's, B33; the isolated eigenvalue, its vector, that vector's square;
+  /// two unit vectors perpendicular to it, and the deviator in their plane.
+  enum : std::size_t {
+    deviator,
+    p = 6,
+    round2,
+    b33,
+    isolated,
+    n,
+    n2 = n + 3,
+    u,
+    w = u + 3,
+    deviation = w + 3,
+    mixed,
+    count
+  };
+  [[nodiscard]] HWY_INLINE V get(std::size_t which, std::size_t at) const { return hn::Load(D(), value_[which] + at); }
+  [[nodiscard]] HWY_INLINE Vector vector(std::size_t which, std::size_t at) const {
+    return {get(which, at), get(which + 1, at), get(which + 2, at)};
+  }
+  [[nodiscard]] HWY_INLINE Deviator matrix(std::size_t at) const {
+    return {get(0, at), get(1, at), get(2, at), get(3, at), get(4, at), get(5, at)};
+  }
+  HWY_INLINE void put(std::size_t which, std::size_t at, V x) { hn::Store(x, D(), value_[which] + at); }
+  HWY_INLINE void put(std::size_t which, std::size_t at, const Vector& v) {
+    put(which, at, v.x);
+    put(which + 1, at, v.y);
+    put(which + 2, at, v.z);
+  }
+  HWY_INLINE void put(std::size_t at, const Deviator& m) {
+    put(0, at, Vector{m.xx, m.xy, m.xz});
+    put(3, at, Vector{m.yy, m.yz, m.zz});
+  }
+
+ private:
+  alignas(64) double value_[count][kMaxBatches * kBatch];
+};
+
+// The vectors of a parcel's four points follow from its ellipsoid B: sqrt((a^2 - c^2) / 5) v1 and sqrt((b^2 - c^2) / 5) v2. One
+// eigenvalue is separated from the others by at least sqrt(3) times the scale of the deviator, so it and its vector are found
+// first; the rest is a 2 x 2 matrix.
+/// Finds B33, which follows from the volume, the deviator of B and its scale.
+HWY_INLINE void find_deviator(Deviator b, V volume, std::size_t at, Numbers& to) {
+  const V abc = hn::Mul(volume, set(0.75 / std::numbers::pi));
+  const V rest = fused_add(b.yz, fused_subtract(b.xx, b.yz, hn::Mul(set(2), hn::Mul(b.xy, b.xz))),
+                           hn::Mul(b.xz, hn::Mul(b.xz, b.yy)));
+  b.zz = hn::Mul(fused_add(abc, abc, rest), inverse(cross(b.xx, b.yy, b.xy, b.xy)));
+  const V mean = hn::Mul(hn::Add(hn::Add(b.xx, b.yy), b.zz), set(1.0 / 3));
+  const Deviator d{hn::Sub(b.xx, mean), b.xy, b.xz, hn::Sub(b.yy, mean), b.yz, hn::Sub(b.zz, mean)};
+  const V off = fused_add(d.xy, d.xy, fused_add(d.xz, d.xz, hn::Mul(d.yz, d.yz)));
+  const V diagonal = fused_add(d.xx, d.xx, fused_add(d.yy, d.yy, hn::Mul(d.zz, d.zz)));
+  const V round = hn::Mul(mean, set(0x1p-48));
+  to.put(at, d);
+  to.put(Numbers::p, at, hn::Mul(fused_add(set(2), off, diagonal), set(1.0 / 6)));
+  to.put(Numbers::round2, at, hn::Mul(round, round));
+  to.put(Numbers::b33, at, b.zz);
+}
+/// Finds the isolated eigenvalue and its vector.
+HWY_INLINE void find_isolated(std::size_t at, Numbers& of) {
+  const Deviator d = of.matrix(at);
+  const V p = of.get(Numbers::p, at);
+  const V inverse_s = inverse_root(p);
+  const V det =
+      fused_add(d.xx, cross(d.yy, d.zz, d.yz, d.yz),
+                fused_subtract(d.xz, cross(d.xy, d.yz, d.yy, d.xz), hn::Mul(d.xy, cross(d.xy, d.zz, d.yz, d.xz))));
+  const V r = hn::Mul(hn::Mul(hn::Mul(set(0.5), det), inverse_s), hn::Mul(inverse_s, inverse_s));
+  const V size = hn::Mul(hn::Mul(p, inverse_s), separated_root(hn::Min(hn::Abs(r), set(1))));
+  const V isolated = hn::CopySign(size, r);
   const Vector n =
-      null_vector({tw::Sub(d.xx, isolated), d.xy, d.xz, tw::Sub(d.yy, isolated), d.yz, tw::Sub(d.zz, isolated)});
-  // Two unit vectors perpendicular to n [duff2017].
-  const T sign = tw::CopySign(set_both(1), n.z);
-  const T a = tw::Neg(inverse(tw::Add(sign, n.z)));
-  const T xy = tw::Mul(tw::Mul(n.x, n.y), a);
-  const T sx = tw::Mul(sign, n.x);
-  const Vector u{tw::MulAdd(tw::Mul(sx, n.x), a, set_both(1)), tw::Mul(sign, xy), tw::Neg(sx)};
-  const Vector w{xy, tw::MulAdd(tw::Mul(n.y, n.y), a, sign), tw::Neg(n.y)};
-  const Vector du{tw::MulAdd(d.xx, u.x, tw::MulAdd(d.xy, u.y, tw::Mul(d.xz, u.z))),
-                  tw::MulAdd(d.xy, u.x, tw::MulAdd(d.yy, u.y, tw::Mul(d.yz, u.z))),
-                  tw::MulAdd(d.xz, u.x, tw::MulAdd(d.yz, u.y, tw::Mul(d.zz, u.z)))};
-  // In that plane the matrix is [-isolated/2 + deviation, off_diagonal; off_diagonal, -isolated/2 - deviation].
-  const T deviation = tw::MulAdd(set_both(0.5), isolated, dot(u, du));
-  const T off_diagonal = dot(w, du);
-  const T half = root(tw::MulAdd(deviation, deviation, tw::Mul(off_diagonal, off_diagonal)));
-  const T g = tw::Add(half, tw::Abs(deviation));
-  const T norm2 = tw::Mul(tw::Add(half, half), g);
-  const T scale = inverse_root(norm2);
-  const auto turned = tw::Gt(norm2, set_both(1e-280));  // else any two axes will do
-  const auto positive = tw::Ge(deviation, set_both(0));
-  const T cosine = tw::IfThenElse(turned, tw::Mul(scale, tw::IfThenElse(positive, g, off_diagonal)), set_both(1));
-  const T sine = tw::IfThenElseZero(turned, tw::Mul(scale, tw::IfThenElse(positive, off_diagonal, g)));
+      null_vector({hn::Sub(d.xx, isolated), d.xy, d.xz, hn::Sub(d.yy, isolated), d.yz, hn::Sub(d.zz, isolated)});
+  of.put(Numbers::isolated, at, isolated);
+  of.put(Numbers::n, at, n);
+  of.put(Numbers::n2, at, dot(n, n));
+}
+/// Finds two unit vectors perpendicular to the isolated one [duff2017], in whose plane the matrix is
+/// [-isolated/2 + deviation, mixed; mixed, -isolated/2 - deviation].
+HWY_INLINE void find_plane(std::size_t at, Numbers& of) {
+  const Deviator d = of.matrix(at);
+  const V scale = inverse_root(of.get(Numbers::n2, at));
+  const Vector longest = of.vector(Numbers::n, at);
+  const Vector n{hn::Mul(longest.x, scale), hn::Mul(longest.y, scale), hn::Mul(longest.z, scale)};
+  const V sign = hn::CopySign(set(1), n.z);
+  const V a = hn::Neg(inverse(hn::Add(sign, n.z)));
+  const V xy = hn::Mul(hn::Mul(n.x, n.y), a);
+  const V sx = hn::Mul(sign, n.x);
+  const Vector u{fused_add(hn::Mul(sx, n.x), a, set(1)), hn::Mul(sign, xy), hn::Neg(sx)};
+  const Vector w{xy, fused_add(hn::Mul(n.y, n.y), a, sign), hn::Neg(n.y)};
+  const Vector du{fused_add(d.xx, u.x, fused_add(d.xy, u.y, hn::Mul(d.xz, u.z))),
+                  fused_add(d.xy, u.x, fused_add(d.yy, u.y, hn::Mul(d.yz, u.z))),
+                  fused_add(d.xz, u.x, fused_add(d.yz, u.y, hn::Mul(d.zz, u.z)))};
+  of.put(Numbers::n, at, n);
+  of.put(Numbers::u, at, u);
+  of.put(Numbers::w, at, w);
+  of.put(Numbers::deviation, at, fused_add(set(0.5), of.get(Numbers::isolated, at), dot(u, du)));
+  of.put(Numbers::mixed, at, dot(w, du));
+}
+/// Finds the vectors of the four points.
+HWY_INLINE void find_half_axes(std::size_t at, const Numbers& of, Vector& major, Vector& middle) {
+  const V isolated = of.get(Numbers::isolated, at);
+  const V deviation = of.get(Numbers::deviation, at);
+  const V mixed = of.get(Numbers::mixed, at);
+  const Vector n = of.vector(Numbers::n, at);
+  const Vector u = of.vector(Numbers::u, at);
+  const Vector w = of.vector(Numbers::w, at);
+  const V half = root(fused_add(deviation, deviation, hn::Mul(mixed, mixed)));
+  const V g = hn::Add(half, hn::Abs(deviation));
+  const V norm2 = hn::Mul(hn::Add(half, half), g);
+  const V scale = inverse_root(norm2);
+  const auto turned = hn::Gt(norm2, set(1e-280));  // else any two axes will do
+  const auto positive = hn::Ge(deviation, set(0));
+  const V cosine = hn::IfThenElse(turned, hn::Mul(scale, hn::IfThenElse(positive, g, mixed)), set(1));
+  const V sine = hn::IfThenElseZero(turned, hn::Mul(scale, hn::IfThenElse(positive, mixed, g)));
   const Vector first = combine(cosine, u, sine, w);
-  const Vector second = combine(cosine, w, tw::Neg(sine), u);
+  const Vector second = combine(cosine, w, hn::Neg(sine), u);
   // a^2 - c^2 and b^2 - c^2: the isolated eigenvalue belongs to a^2 (positive) or c^2.
-  const auto is_long = tw::Ge(isolated, set_both(0));
-  const T three_halves = tw::Mul(set_both(1.5), tw::Abs(isolated));
-  const T longest = tw::Add(three_halves, half);
-  const T between = tw::IfThenElse(is_long, tw::Add(half, half), tw::Max(tw::Sub(three_halves, half), set_both(0)));
-  const T one = tw::IfThenZeroElse(sphere, root(tw::Mul(longest, set_both(0.2))));
-  const T two = tw::IfThenZeroElse(sphere, root(tw::Mul(between, set_both(0.2))));
+  const auto is_long = hn::Ge(isolated, set(0));
+  const V three_halves = hn::Mul(set(1.5), hn::Abs(isolated));
+  const V longest = hn::Add(three_halves, half);
+  const V between = hn::IfThenElse(is_long, hn::Add(half, half), hn::Max(hn::Sub(three_halves, half), set(0)));
+  const auto sphere = hn::Le(of.get(Numbers::p, at), of.get(Numbers::round2, at));
+  const V one = hn::IfThenZeroElse(sphere, root(hn::Mul(longest, set(0.2))));
+  const V two = hn::IfThenZeroElse(sphere, root(hn::Mul(between, set(0.2))));
   const Vector v1 = choose(is_long, n, first);
   const Vector v2 = choose(is_long, first, second);
-  const auto scaled = [&](T factor, T x) { return tw::IfThenZeroElse(sphere, tw::Mul(factor, x)); };
+  const auto scaled = [&](V factor, V x) HWY_ATTR { return hn::IfThenZeroElse(sphere, hn::Mul(factor, x)); };
   major = {scaled(one, v1.x), scaled(one, v1.y), scaled(one, v1.z)};
   middle = {scaled(two, v2.x), scaled(two, v2.y), scaled(two, v2.z)};
 }
-
-/// Vector in space, one per lane, of one vector of lanes.
-struct OneVector {
-  V x, y, z;
-};
 
 /// Stores one coordinate of centre and point offsets of a batch of parcels, in units of cells. @return true where the points are
 /// in the cells beside the centre's own in x and y, at most one cell beyond a wall in z
@@ -300,8 +317,8 @@ struct BatchLanes {
 /// Stores the four points of the parcels of one vector of lanes, offsets major + middle and major - middle. @return true if all are
 /// near enough to their centres
 /// @param fine  lanes whose volume and B are an ellipsoid's
-HWY_INLINE bool store_points(const BatchLanes& part, const Cells& cells, const OneVector& major,
-                             const OneVector& middle, hn::Mask<D> fine) {
+HWY_INLINE bool store_points(const BatchLanes& part, const Cells& cells, const Vector& major, const Vector& middle,
+                             hn::Mask<D> fine) {
   for (int a = 0; a < 3; ++a) {
     const V g = to_cell_units(part.load(static_cast<std::size_t>(a)), cells, a);
     const V along_major = a == 0 ? major.x : a == 1 ? major.y : major.z;
@@ -314,36 +331,6 @@ HWY_INLINE bool store_points(const BatchLanes& part, const Cells& cells, const O
   return hn::AllTrue(D(), fine);
 }
 
-/// Computes the four points of the parcels of two vectors of lanes, B33 first, which follows from the volume. @return true for each
-/// vector whose parcels are all ellipsoids with points near enough
-HWY_INLINE std::array<bool, 2> compute_points(const BatchLanes& one, const BatchLanes& two, const Cells& cells) {
-  const auto load = [&](std::size_t i) { return T{one.load(i), two.load(i)}; };
-  Deviator b{load(4), load(5), load(6), load(7), load(8), set_both(0)};
-  const T abc = tw::Mul(load(3), set_both(0.75 / std::numbers::pi));
-  const T rest = tw::MulAdd(b.yz, tw::MulSub(b.xx, b.yz, tw::Mul(set_both(2), tw::Mul(b.xy, b.xz))),
-                            tw::Mul(b.xz, tw::Mul(b.xz, b.yy)));
-  b.zz = tw::Mul(tw::MulAdd(abc, abc, rest), inverse(cross(b.xx, b.yy, b.xy, b.xy)));
-  // Initialised, since implicit constructors are compiled without the options of the target.
-  Vector major{set_both(0), set_both(0), set_both(0)};
-  Vector middle = major;
-  half_axes(b, major, middle);
-  // An ellipsoid has B11 > 0 and B33 > 0; not a number fails the comparison too.
-  const M zz = tw::Gt(b.zz, set_both(0));
-  const M xx = tw::Gt(b.xx, set_both(0));
-  return {store_points(one, cells, {major.x.a, major.y.a, major.z.a}, {middle.x.a, middle.y.a, middle.z.a},
-                       hn::And(zz.a, xx.a)),
-          store_points(two, cells, {major.x.b, major.y.b, major.z.b}, {middle.x.b, middle.y.b, middle.z.b},
-                       hn::And(zz.b, xx.b))};
-}
-
-/// Prefetches the site and the shape B of a parcel.
-HWY_INLINE void prefetch(const Site* sites, const double* rows, std::uint32_t index) {
-  const double* const row = rows + index * Row::width;
-  __builtin_prefetch(sites + index, 0, 2);
-  __builtin_prefetch(row, 0, 2);
-  __builtin_prefetch(row + Row::shape + 4, 0, 2);
-}
-
 /// Body of find_points(): computes the four points of each parcel from the half axes of its ellipsoid B.
 std::size_t FindPoints(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
                        const Cells& of_rank, Batch* batches) {
@@ -351,19 +338,36 @@ std::size_t FindPoints(const Site* sites, const double* rows, const Upcoming& in
   // All input is gathered first: a vector load right after scalar stores to its memory would stall on store forwarding.
   BatchInput given[kMaxBatches];
   for (std::size_t b = 0; b < count; ++b) gather_input(sites, rows, index.order + b * kBatch, given[b]);
-  std::size_t good = count;
-  for (std::size_t b = 0; b < count; b += 2) {
-    const std::size_t other = std::min(b + 1, count - 1);
-    // Memory for the next call is prefetched a little at a time, beside the arithmetic.
-    for (std::size_t n = (count + b) * kBatch; n < std::min((count + b + 2) * kBatch, index.size); ++n)
-      prefetch(sites, rows, index.order[n]);
-    for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) {
-      const std::array<bool, 2> fine =
-          compute_points({given[b], batches[b], k}, {given[other], batches[other], k}, cells);
-      if (!fine[0]) good = std::min(good, b);
-      if (!fine[1]) good = std::min(good, other);
+  Numbers numbers;
+  // Memory for the next call, from position `count` on, is prefetched a little at a time, beside the arithmetic: bytes at `first` and
+  // every `stride` bytes of a parcel.
+  const auto for_lanes = [&](const void* first, std::size_t stride, const auto& work) HWY_ATTR {
+    for (std::size_t b = 0; b < count; ++b) {
+      for (std::size_t n = (count + b) * kBatch; n < std::min((count + b + 1) * kBatch, index.size); ++n)
+        __builtin_prefetch(static_cast<const char*>(first) + index.order[n] * stride, 0, 2);
+      for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) work(b, k);
     }
-  }
+  };
+  constexpr std::size_t kRow = Row::width * sizeof(double);
+  for_lanes(rows, kRow, [&](std::size_t b, std::size_t k) HWY_ATTR {
+    const BatchLanes from{given[b], batches[b], k};
+    find_deviator({from.load(4), from.load(5), from.load(6), from.load(7), from.load(8), set(0)}, from.load(3),
+                  b * kBatch + k, numbers);
+  });
+  for_lanes(sites, sizeof(Site),
+            [&](std::size_t b, std::size_t k) HWY_ATTR { find_isolated(b * kBatch + k, numbers); });
+  for (std::size_t at = 0; at < count * kBatch; at += hn::Lanes(D())) find_plane(at, numbers);
+  std::size_t good = count;
+  for_lanes(rows + Row::shape + 4, kRow, [&](std::size_t b, std::size_t k) HWY_ATTR {
+    const BatchLanes part{given[b], batches[b], k};
+    // Initialised, since implicit constructors are compiled without the options of the target.
+    Vector major{set(0), set(0), set(0)};
+    Vector middle = major;
+    find_half_axes(b * kBatch + k, numbers, major, middle);
+    // An ellipsoid has B11 > 0 and B33 > 0; not a number fails the comparison too.
+    const auto fine = hn::And(hn::Gt(numbers.get(Numbers::b33, b * kBatch + k), set(0)), hn::Gt(part.load(4), set(0)));
+    if (!store_points(part, cells, major, middle, fine)) good = std::min(good, b);
+  });
   return good;
 }
 
@@ -397,7 +401,7 @@ std::size_t PlacePoints(const Site* sites, const double* rows, const Upcoming& i
   for (std::size_t b = 0; b < count; ++b) {
     for (std::size_t n = (count + b) * kBatch; n < std::min((count + b + 1) * kBatch, index.size); ++n) {
       __builtin_prefetch(sites + index.order[n], 0, 2);
-      __builtin_prefetch(rows + index.order[n] * Row::width, 0, 2);
+      __builtin_prefetch(rows + index.order[n] * Row::width + Row::offsets, 0, 2);
       __builtin_prefetch(rows + index.order[n] * Row::width + Row::offsets + 5, 0, 2);
     }
     if (!known[b]) {

@@ -55,7 +55,7 @@ HWY_INLINE void weigh_in_window(const ParcelRange& run, std::size_t batch, const
                                 const auto& scale, WindowWeights& weighed) {
   if (weighed.batch == batch) return;
   weighed.batch = batch;
-  const Batch& of_batch = run.batches[batch];
+  const Batch& of_batch = run.batch_of(batch * kBatch);
   const Steps steps = to_steps(lines);
   for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) {
     const Vector centre = load(of_batch.centre, k);
@@ -283,8 +283,6 @@ void ScatterVolume(const Site* sites, const ParcelRange& run, const Cells& cells
   for_cells(
       run,
       [&](std::size_t batch) HWY_ATTR {
-        for (std::size_t lane = 0; lane < kBatch; ++lane)
-          __builtin_prefetch(sites + run.order[std::min(batch * kBatch + lane + kAhead, run.placed - 1)]);
         weigh_in_window(
             run, batch, cells, lines, [&](std::size_t k) HWY_ATTR { return quarters(batch * kBatch + k); }, weighed);
       },

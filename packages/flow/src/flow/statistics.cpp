@@ -19,6 +19,8 @@ namespace {
 constexpr announce::Topic kTopic = 1;
 constexpr int kDegree = 4;
 
+constexpr std::size_t kAhead = 24;  // parcels ahead of the current one whose rows are prefetched
+
 /// Header of a rank's serialised contribution to the flow statistics, before the words of its exact sums.
 struct StatisticsHeader {
   std::int64_t parcels;
@@ -47,9 +49,11 @@ void PartialStatistics::add_parcels(const Parcels& parcels, double small_volume)
   double least = parcels.row(0)[b];
   double greatest = least;
   std::int64_t small = 0;
-  for (std::size_t i = 0; i < parcels.size(); ++i) {
+  const std::size_t last = parcels.size() - 1;
+  for (std::size_t i = 0; i <= last; ++i) {
     const double v = parcels.site(i).volume;
     const double* const row = parcels.row(i);
+    __builtin_prefetch(parcels.row(std::min(i + kAhead, last)) + w);
     v1.add(v);
     v2.add(v * v);
     xi.add(v * (row[w] * row[w]));
@@ -76,6 +80,7 @@ void PartialStatistics::add_velocities(const Parcels& parcels) {
   SumBins all;
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     const double* const u = parcels.row(i) + r;
+    __builtin_prefetch(parcels.row(std::min(i + kAhead, parcels.size() - 1)) + r);
     all.add(parcels.site(i).volume * ((u[0] * u[0] + u[1] * u[1]) + u[2] * u[2]));
   }
   all.move_to(sums_[energy], "the kinetic energy");

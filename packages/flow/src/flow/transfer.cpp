@@ -90,23 +90,32 @@ struct Transfer::Impl {
                        std::to_string(placement.size()) + "; call locate() after parcels came or went");
   }
 
+  /// Validates that the parcels are as many as at locate(), and computes their order. @throws UsageError
+  void require_order(const Parcels& parcels) {
+    require_located(parcels);
+    placement.prepare_order(parcels);
+  }
   /// Validates that the parcels are as many as at locate(), and computes the four points of each. @throws UsageError, InputError
   void require_points(const Parcels& parcels) {
     require_located(parcels);
     placement.prepare(parcels, placement.size());
   }
 
-  /// Calls scatter(parcels of a column, its window) for all columns of cells, and sums the windows at the nodes. Called by every
-  /// rank.
-  void accumulate_columns(const Parcels& parcels, NodeSums& sums, const auto& scatter) {
+  /// Calls scatter(parcels, window of their column) for parcels of all columns of cells, in their order, and sums the windows at the
+  /// nodes. Called by every rank. @param keep  true: points are stored for advance()
+  void accumulate_columns(const Parcels& parcels, bool keep, NodeSums& sums, const auto& scatter) {
     weighed.batch = ~std::size_t{0};
     const auto height = static_cast<std::size_t>(layout.cells(2));
     const auto columns = static_cast<std::size_t>(layout.cells(0) * layout.cells(1));
+    std::size_t at = 0;
     for (std::size_t column = 0; column < columns; ++column) {
       const std::size_t end = placement.first()[(column + 1) * height];
-      placement.prepare(parcels, end);
       double* const window = sums.open();
-      scatter(placement.in_cells(column * height, (column + 1) * height), window);
+      while (at < end) {
+        const ParcelRange run = placement.piece(parcels, at, end, keep);
+        scatter(run, window);
+        at = run.end;
+      }
       sums.close();
     }
     sums.finish();
@@ -196,7 +205,7 @@ void Transfer::arrange(Parcels& parcels) {
 void Transfer::gather(const Parcels& parcels, CarriedNodes& carried) {
   Impl& m = *impl_;
   m.require_located(parcels);
-  m.accumulate_columns(parcels, m.carried_sums, [&](const ParcelRange& run, double* window) {
+  m.accumulate_columns(parcels, true, m.carried_sums, [&](const ParcelRange& run, double* window) {
     scatter_carried(parcels.sites(), parcels.rows(), run, m.placement.cells(), m.carried_sums.window_lines(), m.weighed,
                     window);
   });
@@ -215,7 +224,7 @@ void Transfer::gather(const Parcels& parcels, CarriedNodes& carried) {
 void Transfer::gather_excess(const Parcels& parcels, ScalarNodes& excess) {
   Impl& m = *impl_;
   m.require_located(parcels);
-  m.accumulate_columns(parcels, m.volume_sums, [&](const ParcelRange& run, double* window) {
+  m.accumulate_columns(parcels, false, m.volume_sums, [&](const ParcelRange& run, double* window) {
     scatter_volume(parcels.sites(), run, m.placement.cells(), m.volume_sums.window_lines(), m.weighed, window);
   });
   const auto top = static_cast<std::size_t>(m.layout.cells(2)) + 1;  // place of the upper wall in a line
@@ -247,14 +256,14 @@ void Transfer::advance(Parcels& parcels, const FlowNodes& flow, double a, double
 // Correction of positions by a displacement field.
 void Transfer::displace(Parcels& parcels, const VectorNodes& displacement) {
   Impl& m = *impl_;
-  m.require_points(parcels);
+  m.require_order(parcels);
   displace_run(parcels.sites(), m.placement.all(), m.placement.cells(), m.lines(), displacement.data(), m.leavers());
 }
 
 // Correction of positions within cells, down the gradient of the excess of volume.
 void Transfer::even_out(Parcels& parcels, const ScalarNodes& excess) {
   Impl& m = *impl_;
-  m.require_points(parcels);
+  m.require_order(parcels);
   even_out_run(parcels.sites(), m.placement.all(), m.placement.cells(), m.lines(), excess.data(),
                {m.options.gradient_factor, m.options.max_compression}, m.leavers());
 }

@@ -1,4 +1,4 @@
-// Interpolation from nodes to parcels, for the transfer of the flow model. Compiled once per vector target by
+// Runge-Kutta stages with the flow interpolated from nodes, for the transfer of the flow model. Compiled once per vector target by
 // Highway; see the end of the file for the dispatch. The bits do not depend on the target: fused operations are fused on all
 // (fused.hpp), and sums are taken in the same order whatever the number of lanes.
 #undef HWY_TARGET_INCLUDE
@@ -7,7 +7,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
-#include <array>
+#include <limits>
 #include <numbers>
 
 #include "merganser/base/detail/highway.hpp"
@@ -28,14 +28,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace merganser::flow::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-/// Distances of the eight nodes of a cell from the lowest, in doubles of a node field, x slowest.
-struct CornerOffsets {
-  std::size_t at[8];
-  HWY_INLINE explicit CornerOffsets(const Lines& lines, std::size_t width) {
-    for (std::size_t n = 0; n < 8; ++n) at[n] = ((n >> 2) * lines.x + ((n >> 1) & 1) * lines.y + (n & 1)) * width;
-  }
-};
 
 constexpr std::size_t kLanes = hn::MaxLanes(D());
 /// Vectors of flow fields that are interpolated together: all with eight and four lanes, as many as there are registers for with
@@ -105,11 +97,22 @@ struct FieldMeans {
   HWY_INLINE void load(std::size_t at, Four& to) const {
     for (std::size_t i = 0; i < 4; ++i) to.v[i] = hn::Load(G(), mean[at + i]);
   }
+  HWY_INLINE void load_rows(std::size_t at, FourRows& to) const {
+    Four fields;
+    load(at, fields);
+    turn(fields, to);
+  }
 };
 /// Flow interpolated at the parcels of a group: the means of one parcel, FlowFields::width numbers, are adjacent.
 struct ParcelMeans {
   const double* of_parcel[kGroup];
+  HWY_INLINE explicit ParcelMeans(const double (*mean)[FlowFields::width]) {
+    for (std::size_t i = 0; i < kGroup; ++i) of_parcel[i] = mean[i];
+  }
   HWY_INLINE void load(std::size_t at, Four& to) const { load_four(of_parcel, at, to); }
+  HWY_INLINE void load_rows(std::size_t at, FourRows& to) const {
+    for (std::size_t i = 0; i < kGroup; ++i) load_row(of_parcel[i] + at, to.of[i]);
+  }
 };
 
 /// Interpolates the flow at the parcels of a group whose points are all in one cell, where every value of a node is read once for
@@ -133,12 +136,73 @@ MERGANSER_FLOW_INLINE void read_cell(const CornerLines& flow, const Weights& wei
   }
 }
 
-/// Updates one variable y of a group in a Runge-Kutta stage: r <- a r + rate, y <- y + b_dt r. In the first stage r is not read: it
-/// may hold anything, even not a number.
-template <bool kFirst>
-HWY_INLINE void push(W& y, W& r, W rate, const RungeKuttaUpdate& stage) {
-  r = kFirst ? rate : fused_add(hn::Set(G(), stage.a), r, rate);
-  y = fused_add(hn::Set(G(), stage.b_dt), r, y);
+/// Flow values of the eight nodes of a cell in registers, with vectors of eight fields.
+struct CellFlow {
+  V value[8][kParts];
+  HWY_INLINE CellFlow(const CornerLines& flow, std::int32_t node) {
+    const std::size_t lowest = static_cast<std::size_t>(node) * FlowFields::width;
+    for (std::size_t n = 0; n < 8; ++n)
+      for (std::size_t p = 0; p < kParts; ++p)
+        value[n][p] = hn::Load(D(), flow.at[n / 2] + lowest + n % 2 * FlowFields::width + p * kLanes);
+  }
+};
+
+/// Interpolates the flow at parcel `lane` of a batch, whose points are all in one cell. The same sums in the same order as by
+/// read_flow().
+HWY_INLINE void read_in_cell(const CellFlow& cell, const Weights& weights, std::size_t lane, double* mean) {
+  Sums sum[4];
+  for (std::size_t point = 0; point < 4; ++point)
+    for (std::size_t p = 0; p < kParts; ++p) sum[point][p] = hn::Zero(D());
+  for (std::size_t n = 0; n < 8; ++n)
+    for (std::size_t point = 0; point < 4; ++point) {
+      const V w = set(weights.weight[point][n][lane]);
+      for (std::size_t p = 0; p < kParts; ++p) sum[point][p] = fused_add(w, cell.value[n][p], sum[point][p]);
+    }
+  for (std::size_t p = 0; p < kParts; ++p)
+    hn::Store(hn::Mul(set(0.25), hn::Add(hn::Add(sum[0][p], sum[1][p]), hn::Add(sum[2][p], sum[3][p]))), D(),
+              mean + p * kLanes);
+}
+
+/// Prefetches a parcel that is advanced later. One at a time, between the sums at the parcels before it: the processor has few
+/// places for lines on their way.
+HWY_INLINE void prefetch_all(const Site* sites, const double* rows, std::uint32_t index) {
+  const char* const row = reinterpret_cast<const char*>(rows + index * Row::width);
+  __builtin_prefetch(sites + index);
+  for (std::size_t at = 0; at < Row::width * sizeof(double); at += 64) __builtin_prefetch(row + at);
+}
+
+/// Parcels that are advanced later than those of a batch, to be prefetched.
+struct Ahead {
+  const Site* sites;
+  const double* rows;
+  const std::uint32_t* index;  // of kBatch parcels
+  HWY_INLINE void prefetch(std::size_t lane) const { prefetch_all(sites, rows, index[lane]); }
+};
+
+/// Interpolates the flow at the parcels of a group, those from `lane` on in a batch. While the points of parcels that follow one
+/// another are all in one cell, the values at its nodes stay in registers. For vectors of eight numbers.
+HWY_INLINE void read_runs(const CornerLines& flow, const Weights& weights, std::size_t lane, const Ahead& ahead,
+                          double (*mean)[FlowFields::width]) {
+  const auto in_one_cell = [&](std::size_t at) HWY_ATTR {
+    const std::int32_t node = weights.node[0][at];
+    return ((weights.node[1][at] ^ node) | (weights.node[2][at] ^ node) | (weights.node[3][at] ^ node)) == 0;
+  };
+  const std::size_t end = lane + kGroup;
+  for (std::size_t at = lane; at < end;) {
+    if (!in_one_cell(at)) {
+      ahead.prefetch(at);
+      read_flow(flow, weights, at, mean[at - lane]);
+      ++at;
+      continue;
+    }
+    const std::int32_t node = weights.node[0][at];
+    const CellFlow values(flow, node);
+    do {
+      ahead.prefetch(at);
+      read_in_cell(values, weights, at, mean[at - lane]);
+      ++at;
+    } while (at < end && weights.node[0][at] == node && in_one_cell(at));
+  }
 }
 
 /// Computes B33 of the parcels of a group from the five entries of B and the volume, as merganser::b33().
@@ -184,75 +248,96 @@ struct Group {
   double* rows[kGroup];
 };
 
-/// Advances the parcels of a group by a Runge-Kutta stage with the flow interpolated at them, ParcelMeans or FieldMeans: moves
-/// them, adds to their vorticity, and deforms them. Each number is read before it is written, so that a parcel may be there twice.
-/// @param site gets the new positions and the volume
+/// Updates four adjacent registers r of a parcel in a Runge-Kutta stage: r <- a r + rate. In the first stage r is not read: it may
+/// hold anything, even not a number.
 template <bool kFirst>
-MERGANSER_FLOW_INLINE void advance_group(const Group& group, const auto& means, const RungeKuttaUpdate& stage,
-                                         Four& site) {
+HWY_INLINE void push(RowPart& r, const RowPart& rate, const RungeKuttaUpdate& stage) {
+  for (std::size_t p = 0; p < kPerFour; ++p)
+    r.v[p] = kFirst ? rate.v[p] : fused_add(hn::Set(G(), stage.a), r.v[p], rate.v[p]);
+}
+/// Adds b_dt r to the first three of four adjacent numbers of a parcel; the fourth stays. @param sum  gets the four
+HWY_INLINE void add_three(double* y, const RowPart& r, double b_dt, RowPart& sum) {
+  const G d;
+  for (std::size_t p = 0; p < kPerFour; ++p) {
+    const W old = hn::LoadU(d, y + p * kGroup);
+    if (p * kGroup >= 3) {
+      sum.v[p] = old;
+      continue;
+    }
+    sum.v[p] = fused_add(hn::Set(d, b_dt), r.v[p], old);
+    if ((p + 1) * kGroup > 3) sum.v[p] = hn::IfThenElse(hn::FirstN(d, 3 - p * kGroup), sum.v[p], old);
+    hn::StoreU(sum.v[p], d, y + p * kGroup);
+  }
+}
+
+/// Bounds of the sites of parcels that have surely not left the rank's block: of x and y; z and the volume have none.
+struct SiteBounds {
+  RowPart low, high;
+  HWY_INLINE explicit SiteBounds(const Leavers& leavers) {
+    constexpr double kAny = std::numeric_limits<double>::infinity();
+    alignas(32) const double lows[4] = {leavers.low[0], leavers.low[1], -kAny, -kAny};
+    alignas(32) const double highs[4] = {leavers.high[0], leavers.high[1], kAny, kAny};
+    load_row(lows, low);
+    load_row(highs, high);
+  }
+};
+
+/// Advances the first `count` parcels of a group by a Runge-Kutta stage with the flow interpolated at them, ParcelMeans or
+/// FieldMeans: moves them, adds to their vorticity, and deforms them. @return true if all are within the bounds afterwards
+template <bool kFirst>
+MERGANSER_FLOW_INLINE bool advance_group(const Group& group, std::size_t count, const auto& means,
+                                         const RungeKuttaUpdate& stage, const SiteBounds& bounds) {
   static_assert(Row::vorticity == 1 && Row::shape == 5 && Row::registers == 10 && Row::width == 22);
   static_assert(sizeof(Site) == 4 * sizeof(double) && FlowFields::width == 16);
   static_assert(FlowFields::u == 0 && FlowFields::u_x == 3 && FlowFields::w_y == 10 && FlowFields::xi_t == 11);
-  // Numbers are loaded shortly before they are used and stored shortly after, in the order that needs the fewest registers.
-  Four f0, f4, f8, f12, r0, r4, r8, w, b0;  // fields; registers; id and vorticity; buoyancy and B11 B12 B13
-  W b3[2];                                  // B22 B23
+  const G d;
+  // The rates of B are computed for all parcels at once, from numbers that are transposed into vectors.
+  Four f0, f4, f8, site, b0;  // fields; position and volume; B11 B12 B13 B22
   means.load(0, f0);
-  load_four(group.sites, 0, site);
-  load_four(group.rows, 10, r0);
-  for (std::size_t i = 0; i < 3; ++i) push<kFirst>(site.v[i], r0.v[i], f0.v[i], stage);
-  store_four(site, 0, group.sites);
-  means.load(8, f8);
-  means.load(12, f12);
-  load_four(group.rows, 0, w);
-  load_four(group.rows, 14, r4);
-  push<kFirst>(w.v[1], r0.v[3], f8.v[3], stage);
-  push<kFirst>(w.v[2], r4.v[0], f12.v[0], stage);
-  push<kFirst>(w.v[3], r4.v[1], f12.v[1], stage);
-  store_four(w, 0, group.rows);
-  store_four(r0, 10, group.rows);
   means.load(4, f4);
-  load_four(group.rows, 4, b0);
-  load_two(group.rows, 8, b3);
-  const W b[5] = {b0.v[1], b0.v[2], b0.v[3], b3[0], b3[1]};
+  means.load(8, f8);
+  load_four(group.sites, 0, site);
+  load_four(group.rows, 5, b0);
+  W last[2];  // B22 B23
+  load_two(group.rows, 8, last);
+  const W b[5] = {b0.v[0], b0.v[1], b0.v[2], last[0], last[1]};
   const W gradient[8] = {f0.v[3], f4.v[0], f4.v[1], f4.v[2], f4.v[3], f8.v[0], f8.v[1], f8.v[2]};
   W rate[5];
   shape_rates(gradient, b, group_b33(b, site.v[3]), rate);
-  load_four(group.rows, 18, r8);
-  push<kFirst>(b0.v[1], r4.v[2], rate[0], stage);
-  push<kFirst>(b0.v[2], r4.v[3], rate[1], stage);
-  push<kFirst>(b0.v[3], r8.v[0], rate[2], stage);
-  push<kFirst>(b3[0], r8.v[1], rate[3], stage);
-  push<kFirst>(b3[1], r8.v[2], rate[4], stage);
-  store_four(b0, 4, group.rows);
-  store_two(b3, 8, group.rows);
-  store_four(r4, 14, group.rows);
-  store_four(r8, 18, group.rows);
-}
-
-/// Records a parcel that may have left the rank's block: always writes its index, counts it only then, to avoid a branch.
-HWY_INLINE void record_leaver(const Site& site, std::uint32_t index, Leavers& leavers) {
-  const int x = static_cast<int>(site.x >= leavers.low[0]) & static_cast<int>(site.x < leavers.high[0]);
-  const int y = static_cast<int>(site.y >= leavers.low[1]) & static_cast<int>(site.y < leavers.high[1]);
-  leavers.index[leavers.count] = index;
-  leavers.count += static_cast<std::size_t>((x & y) ^ 1);
-}
-
-/// Returns whether no parcel of a group may have left the rank's block.
-HWY_INLINE bool all_inside(const Four& site, const Leavers& leavers) {
-  const G d;
-  const auto inside = [&](std::size_t a) HWY_ATTR {
-    return hn::And(hn::Ge(site.v[a], hn::Set(d, leavers.low[a])), hn::Lt(site.v[a], hn::Set(d, leavers.high[a])));
-  };
-  return hn::AllTrue(d, hn::And(inside(0), inside(1)));
-}
-
-/// Prefetches a parcel that is advanced later. One at a time, between the sums at the parcels before it: the processor has few
-/// places for lines on their way.
-HWY_INLINE void prefetch_all(const Site* sites, const double* rows, std::uint32_t index) {
-  const char* const row = reinterpret_cast<const char*>(rows + index * Row::width);
-  __builtin_prefetch(sites + index);
-  for (std::size_t at = 0; at < Row::width * sizeof(double); at += 64) __builtin_prefetch(row + at);
-  __builtin_prefetch(row + Row::width * sizeof(double) - 1);
+  FourRows shape, velocity, tendency;
+  turn({{rate[0], rate[1], rate[2], rate[3]}}, shape);
+  alignas(64) double fifth[kGroup];
+  hn::Store(rate[4], d, fifth);
+  means.load_rows(FlowFields::u, velocity);
+  means.load_rows(FlowFields::xi_t, tendency);
+  // The rest is done number by number as they lie in memory. Fourth registers of the first two parts are those of the next part,
+  // which is stored after them.
+  auto inside = hn::Eq(hn::Zero(d), hn::Zero(d));
+  for (std::size_t i = 0; i < count; ++i) {
+    double* const row = group.rows[i];
+    RowPart r0, r3, r6;  // registers of position, vorticity, B
+    load_row(row + 10, r0);
+    load_row(row + 13, r3);
+    load_row(row + 16, r6);
+    push<kFirst>(r0, velocity.of[i], stage);
+    push<kFirst>(r3, tendency.of[i], stage);
+    push<kFirst>(r6, shape.of[i], stage);
+    RowPart moved, turned;
+    add_three(group.sites[i], r0, stage.b_dt, moved);
+    add_three(row + 1, r3, stage.b_dt, turned);
+    for (std::size_t p = 0; p * kGroup < 2; ++p)
+      inside = hn::And(inside, hn::And(hn::Ge(moved.v[p], bounds.low.v[p]), hn::Lt(moved.v[p], bounds.high.v[p])));
+    for (std::size_t p = 0; p < kPerFour; ++p) {
+      double* const y = row + 5 + p * kGroup;
+      hn::StoreU(fused_add(hn::Set(d, stage.b_dt), r6.v[p], hn::LoadU(d, y)), d, y);
+    }
+    store_row(r0, row + 10);
+    store_row(r3, row + 13);
+    store_row(r6, row + 16);
+    row[20] = kFirst ? fifth[i] : fused_add(stage.a, row[20], fifth[i]);
+    row[9] = fused_add(stage.b_dt, row[20], row[9]);
+  }
+  return hn::AllTrue(d, inside);
 }
 
 /// Advances a range of parcels by one Runge-Kutta stage with the flow interpolated at their points; kFirst: registers are not read.
@@ -261,14 +346,13 @@ HWY_INLINE void advance_all(Site* sites, double* rows, const ParcelRange& run, c
                             const double* flow, const RungeKuttaUpdate& stage, Leavers& leavers) {
   const CornerLines corners(flow, CornerOffsets(lines, FlowFields::width));
   const Steps steps = to_steps(lines);
+  const SiteBounds bounds(leavers);
   Weights weights;
   alignas(64) double mean[kGroup][FlowFields::width];
   FieldMeans in_cell;
-  ParcelMeans of_parcels;
-  for (std::size_t i = 0; i < kGroup; ++i) of_parcels.of_parcel[i] = mean[i];
   for (std::size_t place = run.begin; place < run.end; place += kBatch) {
-    const std::uint32_t* const ahead = run.order + std::min(place + kAhead, (run.placed - 1) / kBatch * kBatch);
-    const Batch& batch = run.batches[place / kBatch];
+    const Ahead ahead{sites, rows, run.order + std::min(place + kAhead, (run.placed - 1) / kBatch * kBatch)};
+    const Batch& batch = run.batch_of(place);
     for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) {
       Vector points[4];
       compute_points(batch, k, points);
@@ -284,21 +368,24 @@ HWY_INLINE void advance_all(Site* sites, double* rows, const ParcelRange& run, c
         group.sites[i] = reinterpret_cast<double*>(sites + index[i]);
         group.rows[i] = rows + index[i] * Row::width;
       }
-      Four site;
-      if (share_cell(weights, first)) {
-        for (std::size_t i = 0; i < kGroup; ++i) prefetch_all(sites, rows, ahead[first + i]);
+      const std::size_t parcels = std::min(kGroup, count - first);
+      bool inside;
+      if constexpr (kLanes == 8) {
+        read_runs(corners, weights, first, ahead, mean);
+        inside = advance_group<kFirst>(group, parcels, ParcelMeans(mean), stage, bounds);
+      } else if (share_cell(weights, first)) {
+        for (std::size_t i = 0; i < kGroup; ++i) ahead.prefetch(first + i);
         read_cell(corners, weights, first, in_cell);
-        advance_group<kFirst>(group, in_cell, stage, site);
+        inside = advance_group<kFirst>(group, parcels, in_cell, stage, bounds);
       } else {
         for (std::size_t i = 0; i < kGroup; ++i) {
-          prefetch_all(sites, rows, ahead[first + i]);
+          ahead.prefetch(first + i);
           read_flow(corners, weights, first + i, mean[i]);
         }
-        advance_group<kFirst>(group, of_parcels, stage, site);
+        inside = advance_group<kFirst>(group, parcels, ParcelMeans(mean), stage, bounds);
       }
-      if (all_inside(site, leavers)) continue;
-      for (std::size_t i = 0; i < std::min(kGroup, count - first); ++i)
-        record_leaver(sites[index[i]], index[i], leavers);
+      if (inside) continue;
+      for (std::size_t i = 0; i < parcels; ++i) record_leaver(sites[index[i]], index[i], leavers);
     }
   }
 }
@@ -310,96 +397,6 @@ void AdvanceRun(Site* sites, double* rows, const ParcelRange& run, const Cells& 
   advance_all<false>(sites, rows, run, cells, lines, flow, stage, leavers);
 }
 
-/// Calls visit(indices, batch, trilinear weights of the centres, number of parcels) for every batch of a range of parcels.
-HWY_INLINE void for_centres(const Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines,
-                            const auto& visit) {
-  const Steps steps = to_steps(lines);
-  Weights weights;
-  for (std::size_t place = run.begin; place < run.end; place += kBatch) {
-    const Batch& batch = run.batches[place / kBatch];
-    for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D()))
-      weigh(load(batch.centre, k), layout_origin(cells, steps), steps, StoreWeights{weights, 0, k});
-    const std::size_t count = std::min(kBatch, run.end - place);
-    for (std::size_t lane = 0; lane < count; ++lane)
-      __builtin_prefetch(sites + run.order[std::min(place + lane + kAhead, run.placed - 1)], 1);
-    visit(run.order + place, batch, weights, count);
-  }
-}
-
-/// Adds a displacement, m, to the position of a parcel.
-HWY_INLINE void move_site(Site& site, double x, double y, double z) {
-  site.x += x;
-  site.y += y;
-  site.z += z;
-}
-
-/// Body of displace_run(): adds a node field of displacements, interpolated at the centres, to the positions of parcels.
-void DisplaceRun(Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines,
-                 const double* displacement, Leavers& leavers) {
-  const hn::CappedTag<double, 4> d;
-  const CornerOffsets corners(lines, 4);
-  for_centres(sites, run, cells, lines,
-              [&](const std::uint32_t* index, const Batch&, const Weights& weights, std::size_t count) {
-                for (std::size_t lane = 0; lane < count; ++lane) {
-                  const double* const node = displacement + static_cast<std::size_t>(weights.node[0][lane]) * 4;
-                  alignas(64) double sum[4];
-                  for (std::size_t part = 0; part < 4; part += hn::Lanes(d)) {
-                    auto of_part = hn::Zero(d);
-                    for (std::size_t n = 0; n < 8; ++n)
-                      of_part = fused_add(hn::Set(d, weights.weight[0][n][lane]),
-                                          hn::Load(d, node + corners.at[n] + part), of_part);
-                    hn::Store(of_part, d, sum + part);
-                  }
-                  move_site(sites[index[lane]], sum[0], sum[1], sum[2]);
-                  record_leaver(sites[index[lane]], index[lane], leavers);
-                }
-              });
-}
-
-/// Returns the displacement of parcels along one axis by the gradient correction: `across` is the difference of the excess of
-/// volume from face to face of the cell.
-HWY_INLINE V axis_displacement(V fraction, double spacing, V across, const GradientCorrection& pull) {
-  const V limit = hn::Mul(hn::Mul(set(spacing), fraction), hn::Sub(set(1), fraction));
-  const V bound = hn::Max(hn::Mul(set(pull.most), limit), hn::Zero(D()));
-  return hn::Min(hn::Max(hn::Mul(hn::Mul(set(-pull.pull), limit), across), hn::Neg(bound)), bound);
-}
-/// Interpolates linearly between a (at 0) and b (at 1), lane by lane.
-HWY_INLINE V lerp(V a, V b, V at) { return fused_add(at, hn::Sub(b, a), a); }
-/// Returns the mean, weighted with p and q, of the differences of the excess of volume v along the four parallel edges of a cell.
-HWY_INLINE V mean_difference(const V* v, const std::array<int, 8>& ends, V p, V q) {
-  const auto edge = [&](std::size_t e) { return hn::Sub(v[ends[2 * e]], v[ends[2 * e + 1]]); };
-  return lerp(lerp(edge(0), edge(1), p), lerp(edge(2), edge(3), p), q);
-}
-
-/// Body of even_out_run(): moves parcels down the gradient of the excess of volume within their cells.
-void EvenOutRun(Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines, const double* excess,
-                const GradientCorrection& pull, Leavers& leavers) {
-  const D d;
-  const hn::RebindToSigned<D> wide;
-  const CornerOffsets corners(lines, 1);
-  for_centres(sites, run, cells, lines,
-              [&](const std::uint32_t* index, const Batch& batch, const Weights& weights, std::size_t count) {
-                alignas(64) double move[3][kBatch];
-                for (std::size_t k = 0; k < kBatch; k += hn::Lanes(d)) {
-                  const auto node = hn::PromoteTo(wide, hn::Load(I(), weights.node[0] + k));
-                  V v[8];
-                  for (std::size_t n = 0; n < 8; ++n) v[n] = hn::GatherIndex(d, excess + corners.at[n], node);
-                  const Vector centre = load(batch.centre, k);
-                  const Vector f = minus(centre, {hn::Floor(centre.x), hn::Floor(centre.y), hn::Floor(centre.z)});
-                  const V x = mean_difference(v, {4, 0, 5, 1, 6, 2, 7, 3}, f.z, f.y);
-                  const V y = mean_difference(v, {2, 0, 3, 1, 6, 4, 7, 5}, f.z, f.x);
-                  const V z = mean_difference(v, {1, 0, 3, 2, 5, 4, 7, 6}, f.y, f.x);
-                  hn::Store(axis_displacement(f.x, cells.spacing[0], x, pull), d, move[0] + k);
-                  hn::Store(axis_displacement(f.y, cells.spacing[1], y, pull), d, move[1] + k);
-                  hn::Store(axis_displacement(f.z, cells.spacing[2], z, pull), d, move[2] + k);
-                }
-                for (std::size_t lane = 0; lane < count; ++lane) {
-                  move_site(sites[index[lane]], move[0][lane], move[1][lane], move[2][lane]);
-                  record_leaver(sites[index[lane]], index[lane], leavers);
-                }
-              });
-}
-
 }  // namespace merganser::flow::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -407,21 +404,9 @@ HWY_AFTER_NAMESPACE();
 namespace merganser::flow {
 
 HWY_EXPORT(AdvanceRun);
-HWY_EXPORT(DisplaceRun);
-HWY_EXPORT(EvenOutRun);
-
 void advance_run(Site* sites, double* rows, const ParcelRange& run, const Cells& cells, const Lines& lines,
                  const double* flow, const RungeKuttaUpdate& stage, Leavers& leavers) {
   MERGANSER_DISPATCH(AdvanceRun)(sites, rows, run, cells, lines, flow, stage, leavers);
 }
-void displace_run(Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines,
-                  const double* displacement, Leavers& leavers) {
-  MERGANSER_DISPATCH(DisplaceRun)(sites, run, cells, lines, displacement, leavers);
-}
-void even_out_run(Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines, const double* excess,
-                  const GradientCorrection& pull, Leavers& leavers) {
-  MERGANSER_DISPATCH(EvenOutRun)(sites, run, cells, lines, excess, pull, leavers);
-}
-
 }  // namespace merganser::flow
 #endif

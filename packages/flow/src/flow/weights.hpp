@@ -32,10 +32,20 @@ HWY_INLINE T* hide(T* p) {
   __asm__("" : "+r"(p));
   return p;
 }
-/// Positions in units of cells, one per lane.
+/// Vector in space, one per lane; of positions in units of cells where nothing else is said.
 struct Vector {
   V x, y, z;
 };
+/// Converts a coordinate of parcels, m, to units of grid cells from the lower corner of the box. Near a face of a cell the
+/// product with 1 / spacing could round into another cell than the quotient that Grid::cell() computes, so there it is divided
+/// too.
+HWY_INLINE V to_cell_units(V x, const Cells& cells, int axis) {
+  const V from_lower = hn::Sub(x, set(cells.lower[axis]));
+  const V g = hn::Mul(from_lower, set(cells.inverse[axis]));
+  const auto doubtful = hn::Le(hn::Abs(hn::Sub(g, hn::Round(g))), set(1e-9));
+  if (hn::AllFalse(D(), doubtful)) return g;
+  return hn::IfThenElse(doubtful, hn::Div(from_lower, set(cells.spacing[axis])), g);
+}
 /// Distances, in nodes, from a grid node to the next in x and y, as doubles; in z it is 1.
 struct Steps {
   double x, y;
@@ -62,6 +72,14 @@ HWY_INLINE void weigh(const Vector& point, V origin, const Steps& steps, const a
                         hn::Mul(xy[2], rest_z), hn::Mul(xy[2], z), hn::Mul(xy[3], rest_z), hn::Mul(xy[3], z)};
   store(weights, hn::DemoteTo(I(), node_index(cell.x, cell.y, hn::Sub(cell.z, origin), steps)));
 }
+
+/// Distances of the eight nodes of a cell from the lowest, in doubles of a node field, x slowest.
+struct CornerOffsets {
+  std::size_t at[8];
+  HWY_INLINE explicit CornerOffsets(const Lines& lines, std::size_t width) {
+    for (std::size_t n = 0; n < 8; ++n) at[n] = ((n >> 2) * lines.x + ((n >> 1) & 1) * lines.y + (n & 1)) * width;
+  }
+};
 
 /// Stores trilinear weights and nodes of one point of the parcels of one vector of lanes of a batch.
 struct StoreWeights {
@@ -101,6 +119,14 @@ HWY_INLINE Steps to_steps(const Lines& lines) { return {static_cast<double>(line
 /// Returns the index that the first node of a rank's node fields, one below those of its first cell, has by node_index().
 HWY_INLINE V layout_origin(const Cells& cells, const Steps& steps) {
   return node_index(set(cells.first[0] - 1), set(cells.first[1] - 1), set(-1), steps);
+}
+
+/// Records a parcel that may have left the rank's block: always writes its index, counts it only then, to avoid a branch.
+HWY_INLINE void record_leaver(const Site& site, std::uint32_t index, Leavers& leavers) {
+  const int x = static_cast<int>(site.x >= leavers.low[0]) & static_cast<int>(site.x < leavers.high[0]);
+  const int y = static_cast<int>(site.y >= leavers.low[1]) & static_cast<int>(site.y < leavers.high[1]);
+  leavers.index[leavers.count] = index;
+  leavers.count += static_cast<std::size_t>((x & y) ^ 1);
 }
 
 constexpr std::size_t kAhead = 24;  // parcels ahead of the current one whose memory is prefetched
