@@ -56,6 +56,7 @@ void transfer(Tell tell, comm::Transport& transport) {
     transfer.locate(parcels);
     transfer.gather_excess(parcels, excess);
     transfer.even_out(parcels, excess);
+    transfer.locate(parcels);
     transfer.displace(parcels, displacement);
     tell_parcels();
   }

@@ -51,7 +51,7 @@ struct Row {
 };
 
 /// Loop of Placement::locate(): computes the index of the cell of every parcel among the rank's cells, z fastest. @return false if
-/// a parcel is not in the rank's block, or more than one cell beyond a wall
+/// a parcel is not in the rank's block, or more than one cell below the lower wall, or one cell or more above the upper one
 bool find_cells(const Site* sites, std::size_t n, const Cells& cells, std::int32_t* cell);
 
 /// Largest number of batches per call of find_points() and place_points().
@@ -61,13 +61,13 @@ struct Upcoming {
   const std::uint32_t* order;  ///< indices of the parcels in the container
   std::size_t size;            ///< number of parcels from there on
 };
-/// Loop of Placement::prepare() with Shapes::changed and of arrange(): computes centres and points of the first 8 count parcels,
+/// Loop of Placement::prepare() and piece() with Shapes::changed, and of arrange(): computes centres and points of the first 8 count parcels,
 /// count <= kMaxBatches, from their ellipsoids B. @return the index of the first batch in which a parcel is no ellipsoid, or has a
 /// point farther than a cell from the centre's cell in x or y or more than one cell beyond a wall, or a number that is not finite;
 /// count if none
 std::size_t find_points(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
                         const Cells& cells, Batch* batches);
-/// Loop of Placement::prepare() with Shapes::kept: computes centres and points of the first 8 count parcels from the point offsets
+/// Loop of Placement::prepare() and piece() with Shapes::kept: computes centres and points of the first 8 count parcels from the point offsets
 /// that their rows hold; a batch in which an offset is not a number is computed from B, as by find_points(). @return the index of
 /// the first batch with a parcel that is not allowed; count if none
 std::size_t place_points(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
@@ -75,7 +75,8 @@ std::size_t place_points(const Site* sites, const double* rows, const Upcoming& 
 
 /// Range of a rank's parcels in the order of cells, with their points.
 struct ParcelRange {
-  /// Index of a parcel by its position in the order; to be read to whole batches: behind `placed` it repeats the last parcel.
+  /// Index of a parcel by its position in the order; to be read to whole batches where their points were
+  /// computed: behind `placed` it then repeats the last parcel.
   const std::uint32_t* order;
   const Batch* batches;     ///< batch b holds positions 8 (first_batch + b) .. 8 (first_batch + b) + 7
   std::size_t first_batch;  ///< index of the first batch, counted from that of position 0

@@ -61,6 +61,8 @@ NodeSums::NodeSums(comm::Transport& transport, const Decomposition& decompositio
       along_x_(transport, decomposition, 0),
       along_y_(transport, decomposition, 1) {}
 
+void NodeSums::begin() noexcept { i_ = j_ = 0; }
+
 // Begin of a column of cells, whose parcels are then summed into its window.
 double* NodeSums::open() {
   double* const window = windows_.data() + static_cast<std::size_t>(j_ % 4) * 16 * length_;
@@ -170,7 +172,6 @@ void NodeSums::finish_y() {
 // Exchange of the brackets that two ranks share, along y, then along x.
 void NodeSums::finish() {
   finish_y();
-  i_ = 0;
   const std::size_t plane = static_cast<std::size_t>(cells_y_) * length_;
   along_x_.exchange({plane_line(low, cells_x_, 0), 2 * plane}, {plane_line(high, -1, 0), plane});
   std::copy_n(along_x_.from_below().data(), plane, plane_line(low, 0, 0));

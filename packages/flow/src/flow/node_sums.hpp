@@ -50,6 +50,8 @@ class NodeSums {
 
   /// Returns the distances in nodes from one line of a window to the next.
   [[nodiscard]] Lines window_lines() const noexcept { return {4 * line_, line_}; }
+  /// Begins sums with the first column of cells, also where others were left before finish().
+  void begin() noexcept;
   /// Returns the window of the next column of cells, to add its parcels to, all zero: node k of line (di, dj), both -1 .. 2, has
   /// index ((di + 1) * 4 + dj + 1) * line + k + 1. Of five numbers per node the first four stand together, for all nodes of the
   /// window; behind these is the fifth of each. Columns go along y, then x.

@@ -117,6 +117,7 @@ ParcelRange Placement::piece(const Parcels& parcels, std::size_t begin, std::siz
   }
   if (piece_ != chunk) {
     passing_.resize(kMaxBatches);
+    piece_ = size_;  // the next line overwrites what is there, and may throw
     find_chunk(parcels, chunk, passing_.data());
     piece_ = chunk;
   }
@@ -213,7 +214,7 @@ void Placement::throw_bad_position(const Parcels& parcels) const {
     if (!std::isfinite(s.x) || !std::isfinite(s.y) || !std::isfinite(s.z))
       throw InputError(who + "; allowed: finite positions");
     const double beyond = (s.z - grid.box.lower[2]) / grid.spacing(2);
-    if (beyond < -1 || beyond > static_cast<double>(grid.cells[2] + 1))
+    if (beyond < -1 || beyond >= static_cast<double>(grid.cells[2] + 1))
       throw InputError(who + ", more than a cell beyond a wall; allowed: z from " +
                        std::to_string(grid.box.lower[2] - grid.spacing(2)) + " to " +
                        std::to_string(grid.box.lower[2] + grid.box.extent[2] + grid.spacing(2)));

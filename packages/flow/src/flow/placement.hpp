@@ -32,6 +32,7 @@ class Placement {
   /// visit the parcels for the first time use them piece by piece, so that a parcel is read from memory once.
   /// @param keep  false: points that were not there need not be stored for other loops, which saves writing them to memory
   /// @return range from `begin` on, up to `end` or less; its points are there until the next call
+  /// @throws InputError for a parcel whose points are not near enough, naming its id
   [[nodiscard]] ParcelRange piece(const Parcels& parcels, std::size_t begin, std::size_t end, bool keep);
   /// Computes the order of all parcels by cell and id, without points.
   void prepare_order(const Parcels& parcels);
@@ -45,7 +46,7 @@ class Placement {
   /// Returns the position, in the order of cells, of the first parcel of every cell of the rank, z fastest, and size() behind the
   /// last.
   [[nodiscard]] const std::vector<std::uint32_t>& first() const noexcept { return first_; }
-  /// Returns the range of all located parcels, in the order of cells, with their points.
+  /// Returns the range of all located parcels, in the order of cells, with their points if prepare() computed them.
   [[nodiscard]] ParcelRange all() const noexcept { return {order_.data(), batches_.data(), 0, 0, size_, size_}; }
 
  private:
@@ -67,7 +68,7 @@ class Placement {
   std::vector<std::uint32_t> first_;
   std::vector<std::uint32_t> order_;  // filled up to a whole batch
   std::vector<Batch, AlignedAllocator<Batch>> batches_;
-  std::vector<Batch, AlignedAllocator<Batch>> passing_;
+  std::vector<Batch, AlignedAllocator<Batch>> passing_;  // points of one chunk that are not kept
   Shapes shapes_ = Shapes::changed;
   Parcels arranged_;  // room for arrange()
 };

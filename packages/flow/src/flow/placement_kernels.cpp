@@ -7,7 +7,6 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
@@ -56,7 +55,7 @@ bool FindCells(const Site* sites, std::size_t n, const Cells& given, std::int32_
     const V cz = cell_index(gz, cells, 2);
     const V zero = hn::Zero(d);
     auto fine = hn::And(is_between(zero, gx, set(cells.all[0])), is_between(zero, gy, set(cells.all[1])));
-    fine = hn::And(fine, is_between(set(-1), gz, set(cells.all[2] + 1)));
+    fine = hn::And(fine, hn::And(hn::Ge(gz, set(-1)), hn::Lt(gz, set(cells.all[2] + 1))));  // levels -1 .. cells + 1
     fine = hn::And(fine, is_between(zero, cx, set(cells.own[0] - 1)));
     fine = hn::And(fine, is_between(zero, cy, set(cells.own[1] - 1)));
     good = good && hn::AllTrue(d, fine);
@@ -140,8 +139,7 @@ class Numbers {
   /// Deviator of B, its scale squared, below which it is a sphere's, B33; the isolated eigenvalue, its vector, that vector's square;
   /// two unit vectors perpendicular to it, and the deviator in their plane.
   enum : std::size_t {
-    deviator,
-    p = 6,
+    p = 6,  // behind the deviator
     round2,
     b33,
     isolated,
@@ -339,8 +337,8 @@ std::size_t FindPoints(const Site* sites, const double* rows, const Upcoming& in
   BatchInput given[kMaxBatches];
   for (std::size_t b = 0; b < count; ++b) gather_input(sites, rows, index.order + b * kBatch, given[b]);
   Numbers numbers;
-  // Memory for the next call, from position `count` on, is prefetched a little at a time, beside the arithmetic: bytes at `first` and
-  // every `stride` bytes of a parcel.
+  // Memory for the next call, from position `count` on, is prefetched a little at a time, beside the arithmetic: one line of
+  // each parcel, at `first` and its index times `stride`.
   const auto for_lanes = [&](const void* first, std::size_t stride, const auto& work) HWY_ATTR {
     for (std::size_t b = 0; b < count; ++b) {
       for (std::size_t n = (count + b) * kBatch; n < std::min((count + b + 1) * kBatch, index.size); ++n)

@@ -54,6 +54,7 @@ struct Transfer::Impl {
   NodeSums volume_sums;
   HaloFill halo;
   WindowWeights weighed;
+  bool moved = false;  // whether positions have been advanced or corrected since locate()
   std::vector<double, AlignedAllocator<double>> line;
   std::array<std::vector<double>, 2> share;  // 1 - exp(-damping strain dt), at the nodes of the walls
   std::vector<std::uint32_t>
@@ -95,6 +96,12 @@ struct Transfer::Impl {
     require_located(parcels);
     placement.prepare_order(parcels);
   }
+  /// Validates that the parcels are as many as at locate() and have not moved since, and computes their order. @throws UsageError
+  void require_positions(const Parcels& parcels) {
+    require_order(parcels);
+    if (moved) throw UsageError("a correction of positions that have moved since locate(); call locate() first");
+    moved = true;
+  }
   /// Validates that the parcels are as many as at locate(), and computes the four points of each. @throws UsageError, InputError
   void require_points(const Parcels& parcels) {
     require_located(parcels);
@@ -108,6 +115,7 @@ struct Transfer::Impl {
     const auto height = static_cast<std::size_t>(layout.cells(2));
     const auto columns = static_cast<std::size_t>(layout.cells(0) * layout.cells(1));
     std::size_t at = 0;
+    sums.begin();
     for (std::size_t column = 0; column < columns; ++column) {
       const std::size_t end = placement.first()[(column + 1) * height];
       double* const window = sums.open();
@@ -194,6 +202,7 @@ Transfer::Transfer(Transfer&&) noexcept = default;
 void Transfer::locate(const Parcels& parcels, Shapes shapes, IdOrder ids) {
   if (parcels.schema() != schema()) throw UsageError("parcels of another schema; allowed: that of flow::schema()");
   impl_->placement.locate(parcels, shapes, ids);
+  impl_->moved = false;
 }
 
 void Transfer::arrange(Parcels& parcels) {
@@ -249,6 +258,7 @@ void Transfer::gather_excess(const Parcels& parcels, ScalarNodes& excess) {
 void Transfer::advance(Parcels& parcels, const FlowNodes& flow, double a, double b_dt) {
   Impl& m = *impl_;
   m.require_points(parcels);
+  m.moved = true;
   advance_run(parcels.sites(), parcels.rows(), m.placement.all(), m.placement.cells(), m.lines(), flow.data(),
               {a, b_dt}, m.leavers());
 }
@@ -256,14 +266,14 @@ void Transfer::advance(Parcels& parcels, const FlowNodes& flow, double a, double
 // Correction of positions by a displacement field.
 void Transfer::displace(Parcels& parcels, const VectorNodes& displacement) {
   Impl& m = *impl_;
-  m.require_order(parcels);
+  m.require_positions(parcels);
   displace_run(parcels.sites(), m.placement.all(), m.placement.cells(), m.lines(), displacement.data(), m.leavers());
 }
 
 // Correction of positions within cells, down the gradient of the excess of volume.
 void Transfer::even_out(Parcels& parcels, const ScalarNodes& excess) {
   Impl& m = *impl_;
-  m.require_order(parcels);
+  m.require_positions(parcels);
   even_out_run(parcels.sites(), m.placement.all(), m.placement.cells(), m.lines(), excess.data(),
                {m.options.gradient_factor, m.options.max_compression}, m.leavers());
 }

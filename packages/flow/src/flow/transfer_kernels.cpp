@@ -91,9 +91,10 @@ HWY_INLINE bool share_cell(const Weights& weights, std::size_t lane) {
   return hn::AllTrue(d, hn::Eq(other, hn::Zero(d)));
 }
 
-/// Flow interpolated at the parcels of a group: the means of one field are a vector. Numbers of the unused fields are not written.
+/// Flow interpolated at the parcels of a group: the means of one field are a vector. Numbers of the unused fields stay 0: arithmetic on
+/// what else is there, for results that are dropped, would be slow with subnormal numbers.
 struct FieldMeans {
-  alignas(64) double mean[FlowFields::width][kGroup];
+  alignas(64) double mean[FlowFields::width][kGroup] = {};
   HWY_INLINE void load(std::size_t at, Four& to) const {
     for (std::size_t i = 0; i < 4; ++i) to.v[i] = hn::Load(G(), mean[at + i]);
   }

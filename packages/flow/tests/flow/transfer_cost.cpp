@@ -61,7 +61,7 @@ struct Timer {
     repeat(
         {.timed = turns}, processor_now, [](std::int64_t) {}, [&](std::int64_t) { body(); },
         [&](std::int64_t, double begin, double end) { least = std::min(least, end - begin); });
-    std::printf("%-15s %7.1f ns\n", what, 1e9 * least / static_cast<double>(parcels));
+    std::printf("%-16s %7.1f ns\n", what, 1e9 * least / static_cast<double>(parcels));
     std::fflush(stdout);
   }
 };
@@ -87,16 +87,22 @@ void measure(comm::Transport& t, std::int64_t cells, std::int64_t per_cell, int 
     transfer.gather(parcels, carried);
   });
   timer("gather", [&] { transfer.gather(parcels, carried); });
+  timer("gather_excess", [&] { transfer.gather_excess(parcels, excess); });
   timer("locate, excess", [&] {
     transfer.locate(parcels);
     transfer.gather_excess(parcels, excess);
   });
-  timer("gather_excess", [&] { transfer.gather_excess(parcels, excess); });
   timer("advance", [&] { transfer.advance(parcels, flow, -0.5, 1e-9); });
   timer("migration", [&] { migration.send(parcels); });
-  timer("displace", [&] { transfer.displace(parcels, displacement); });
-  timer("even_out", [&] { transfer.even_out(parcels, excess); });
   timer("damp", [&] { transfer.damp(parcels, carried, flow, 1e-3); });
+  timer("locate, displace", [&] {
+    transfer.locate(parcels);
+    transfer.displace(parcels, displacement);
+  });
+  timer("locate, even_out", [&] {
+    transfer.locate(parcels);
+    transfer.even_out(parcels, excess);
+  });
   timer("reflect", [&] { reflect(parcels, grid.box); });
   migration.send(parcels);
   timer("renumber", [&] { renumber(parcels, layout); });

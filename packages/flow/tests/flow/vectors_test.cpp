@@ -50,6 +50,7 @@ Outcome outcome_of(const Parcels& given, const Grid& grid) {
     }
     transfer.damp(parcels, carried, flow, 0.1);
     transfer.even_out(parcels, excess);
+    transfer.locate(parcels);
     transfer.displace(parcels, displacement);
     transfer.advance(parcels, flow, 0, 0.01);
     transfer.advance(parcels, flow, -0.5, 0.01);

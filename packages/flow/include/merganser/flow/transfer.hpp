@@ -76,10 +76,11 @@ class Transfer {
   /// parcel), then position, vorticity and B += b_dt r; with a = 0 the registers need not hold numbers. Parcels may leave the
   /// block and the box: Migration sends them to their owners. Local.
   void advance(Parcels& parcels, const FlowNodes& flow, double a, double b_dt);
-  /// Adds the node field `displacement`, interpolated at the centres of this rank's parcels, to their positions. Local.
+  /// Adds the node field `displacement`, interpolated at the centres of this rank's parcels, to their positions. Local; after
+  /// locate(), anew for each correction. @throws UsageError if positions have moved since
   void displace(Parcels& parcels, const VectorNodes& displacement);
   /// Makes the gradient correction of parcel positions: moves each of this rank's parcels down the gradient of `excess` within its cell.
-  /// Local.
+  /// Local; after locate(), as displace().
   /// @param excess  gridded volume / cell volume - 1, as gather_excess() computes it, at the nodes of this rank's block, halo included
   void even_out(Parcels& parcels, const ScalarNodes& excess);
   /// Returns the indices of the parcels that the last advance(), displace() or even_out() may have moved out of the block,
