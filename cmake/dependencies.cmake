@@ -8,8 +8,8 @@ if(NOT TARGET hwy::hwy)
   merganser_find(hwy 1.0 REQUIRED)
 endif()
 
-# Instruction sets that are disabled; results have the same bits without them. No processor of a cluster has SSSE3 and not SSE4, which
-# takes a sixth of the compilation of these loops. Vectors of SVE and RVV have no size that the compiler
+# Instruction sets that are disabled; results have the same bits without them. SSSE3: to compile for it would take a
+# sixth more time for these files, and hardly any processor has it without SSE4. Vectors of SVE and RVV have no size that the compiler
 # knows, so they cannot be members of structures or elements of arrays, which the loops of the flow, the scan of leaves and merges
 # use to keep them in registers. Those loops use NEON, which every processor with SVE has. Files without such structures are
 # compiled for SVE too (merganser_sve_files below), once for all vector lengths.

@@ -3,7 +3,6 @@
 /// ranks share is counted by the rank that owns its lower corner.
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "merganser/comm/transport.hpp"

@@ -181,13 +181,17 @@ class CellSearch {
       widest = std::max(widest, extent);
       filter_.period[a] = box_.periodic[a] ? static_cast<float>(extent) : kNoLimit;
     }
-    // Coordinates, periods and separations of points in cells are rounded to single precision: of `widest` at most.
+    // On an axis the coordinates of two spots, the period, their difference and that across the period are rounded to single precision:
+    // each by 2^-24 of `widest` at most, and less in double precision. Over three axes that is below twice as much.
     const double doubt = 6 * 0x1p-24 * widest + 0x1p-22;
     const double length = length_ * unit_;
     const double near = length + 2 * doubt;
     const double sure = length - 2 * doubt;
-    filter_.near2 = static_cast<float>(near * near * (1 + 1e-6));
-    filter_.sure2 = sure > 0 ? static_cast<float>(sure * sure * (1 - 1e-6)) : -1.0F;
+    const auto to_float = [](double x) {
+      return static_cast<float>(std::min(x, double{std::numeric_limits<float>::max()}));
+    };
+    filter_.near2 = to_float(near * near * (1 + 1e-6));
+    filter_.sure2 = sure > 0 ? to_float(sure * sure * (1 - 1e-6)) : -1.0F;
   }
 
   /// Sorts spots into the order of cells, and makes every point a set of its own. Ghosts that are beyond all cells have no friends
@@ -237,9 +241,10 @@ class CellSearch {
 
   /// Writes the coordinates of the filter of spots begin .. end - 1.
   void write_filter(std::size_t begin, std::size_t end) {
-    float* const x = const_cast<float*>(filter_.at[0]);
-    float* const y = const_cast<float*>(filter_.at[1]);
-    float* const z = const_cast<float*>(filter_.at[2]);
+    const std::size_t stride = spots_.size() + FriendFilter::kPadding;
+    float* const x = workspace_.filter.data();
+    float* const y = x + stride;
+    float* const z = y + stride;
     const Vec3 lower = box_.lower;
     for (std::size_t k = begin; k < end; ++k) {
       x[k] = static_cast<float>((spots_[k].x - lower[0]) * unit_);

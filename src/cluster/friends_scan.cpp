@@ -6,7 +6,6 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "merganser/base/detail/highway.hpp"
 #include "src/cluster/friends_scan.hpp"
@@ -22,9 +21,7 @@ using FriendVec = hn::Vec<FriendLanes>;
 HWY_INLINE std::uint32_t friend_bits(hn::Mask<FriendLanes> mask) {
   std::uint8_t bytes[8] = {0};
   hn::StoreMaskBits(FriendLanes(), mask, bytes);
-  std::uint32_t bits;
-  std::memcpy(&bits, bytes, sizeof bits);
-  return bits;
+  return merganser::detail::mask_bits_of(bytes);
 }
 
 /// Returns the bits of the lanes that are below `end`, where lane 0 is `at`.

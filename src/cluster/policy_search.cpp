@@ -65,6 +65,7 @@ void PolicySearch::find(Units& units, const std::vector<std::uint8_t>& looks, St
   queries_ = given_up_ = 0;
   units.changed.clear();
   const std::size_t arcs = mailbox_.graph().out.size();
+  spend(Work::search, units.size());
   if (arcs == 0 && by_cells_ && finds_targets()) {
     links_.target.assign(units.size(), links::kNone);
     cells_.find_targets(lookers_, links_.target);
@@ -134,7 +135,6 @@ void PolicySearch::build_tree(const Units& units) {
 
 /// Finds the least admissible partners of every looker among the units of this rank.
 void PolicySearch::search_local(const Units& units, const std::vector<std::uint8_t>& looks) {
-  spend(Work::search, units.size());
   list_.clear();
   if (by_cells_) return fan_ > 1 ? search_cells_lazily(units, looks) : search_cells(units);
   lookers_.clear();

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -26,9 +25,7 @@ using VF = hn::Vec<F>;
 HWY_INLINE std::uint32_t mask_bits(hn::Mask<F> mask) {
   std::uint8_t bytes[8] = {0};
   hn::StoreMaskBits(F(), mask, bytes);
-  std::uint32_t bits;
-  std::memcpy(&bits, bytes, sizeof bits);
-  return bits;
+  return merganser::detail::mask_bits_of(bytes);
 }
 
 /// Writes the queries whose limits the box of a leaf is within to `near`. @return their number

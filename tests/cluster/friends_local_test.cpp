@@ -176,6 +176,23 @@ TEST(FriendsLocal, groups_and_edges_are_those_of_all_pairs) {
   });
 }
 
+// Rounding to single precision grows with the number of cells of an axis.
+TEST(FriendsLocal, pairs_at_the_linking_length_in_a_long_box_are_those_of_all_pairs) {
+  LocalCase c;
+  c.box.extent = {1e5, 1, 1};
+  c.box.periodic = {true, false, false};
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> u(0, 1);
+  for (int i = 0; i < 300; ++i) {
+    Vec3 p{1e5 * u(random), 0.5, 0.5};
+    c.add(p);
+    p[0] += 1 + (static_cast<double>(i % 7) - 3) * 1e-9;
+    c.add(p);
+  }
+  c.own = c.size();
+  test::with_all_vectors([&] { compare_with_pairs(c); });
+}
+
 TEST(FriendsLocal, a_subset_is_searched_as_if_there_were_no_other_points) {
   for (unsigned seed = 200; seed < 240; ++seed) {
     SCOPED_TRACE(seed);

@@ -9,7 +9,9 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/cluster/cluster.hpp"
+#include "src/cluster/owner_checks.hpp"
 #include "tests/support/ranks.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace {
 
@@ -247,6 +249,30 @@ std::string step_error(const char* decorators, void (*change)(Parcels&)) {
     return e.what();
   }
   return "nothing was thrown";
+}
+
+// Parcels are looked at in lots of 64; of a lot in which one may be wrong, one by one.
+TEST(StepMisuseTest, the_first_wrong_parcel_is_named_wherever_it_is) {
+  const Grid flat{{{-1, 0, 2}, {2, 3, 2}, {true, true, false}}, {8, 1, 1}};
+  const Decomposition halves(flat, 2);
+  const std::vector<Site> wrong{
+      {0.5, 1, 3, 1}, {1e-300, 1, 3, 1}, {-0.5, std::nan(""), 3, 1}, {-0.5, 1, 4.5, 1}, {-0.5, 1, 3, 0}};
+  for (const std::size_t n : {1U, 63U, 64U, 65U, 128U, 129U, 200U})
+    for (std::size_t bad = 0; bad < n; ++bad)
+      for (const Site& site : wrong) {
+        Parcels p;
+        const std::vector<double> row(p.schema().width(), 0.0);
+        for (std::size_t i = 0; i < n; ++i) {
+          p.append({-0.5, 1, 3, 1}, row.data());
+          p.set_id(i, static_cast<std::int64_t>(i));
+        }
+        cluster::check_parcels(p, halves, 0);
+        p.site(bad) = site;
+        if (bad + 1 < n) p.site(n - 1).volume = -1;
+        const std::string text = refusal<InputError>([&] { cluster::check_parcels(p, halves, 0); });
+        const std::string wanted = "parcel id " + std::to_string(bad) + (site.volume == 0 ? ": " : " at ");
+        ASSERT_EQ(text.substr(0, wanted.size()), wanted) << n;
+      }
 }
 
 TEST(StepMisuseTest, volumes_that_are_none_are_refused_in_every_step) {

@@ -138,7 +138,7 @@ void flatten_words(std::uint32_t* parent, std::uint32_t first, std::uint32_t end
       hn::StoreU(top, u, parent + v + i);
       std::uint8_t bits[8] = {};
       hn::StoreMaskBits(u, hn::Eq(hn::And(top, masks), roots), bits);
-      word |= (bits[0] | std::uint32_t{bits[1]} << 8) << i;
+      word |= merganser::detail::mask_bits_of(bits) << i;
       base = hn::Add(base, hn::Set(u, static_cast<std::uint32_t>(lanes)));
     }
     if (members != nullptr) members[v / 32] = word;
