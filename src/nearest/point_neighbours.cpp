@@ -123,8 +123,8 @@ class LeafSearch {
     return found;
   }
 
-  /// Finds the nearest neighbours of the points of a leaf with lists of keys. @return false where that is not used, or ties leave the
-  /// neighbours of a point open; then nothing has been found
+  /// Finds the nearest neighbours of the points of a leaf with lists of keys. @return false where that is not used, distances have no
+  /// scale for keys, too many candidates are near, or rounding leaves the neighbours of a point open; then nothing has been found
   [[nodiscard]] bool search_by_keys(std::uint32_t leaf) {
     if (!keys_) return false;
     if (skip_ > 0) {
@@ -249,8 +249,8 @@ class LeafSearch {
   std::uint32_t wanted_;              // nearest neighbours that are looked for
   LeafPoints leaves_;                 // view of the tree's points for scans
   const FilterPoints* copy_;          // points in single precision; null: the filter cannot be used
-  std::uint32_t skip_ = 0;            // leaves that are searched without the filter next
-  std::uint32_t misses_ = 0;          // leaves to skip after the last failure of the filter; halved by a success
+  std::uint32_t skip_ = 0;            // leaves that are searched next without keys or the filter
+  std::uint32_t misses_ = 0;          // leaves to skip after their last failure; halved by a success
   FilterLists filter_{};              // candidates of the points of the leaf
   bool keys_;                         // lists of keys are used
   KeyLists key_lists_;                // keys of the points of the leaf

@@ -1,7 +1,9 @@
 // Prints the kind of vectors that runs, and digests of what the kernels make of it on one rank: the same lines, but for the
 // first one, on every processor and with every kind of vectors. digests_test.py compares them.
+#include <bit>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "merganser/base/error.hpp"
 #include "merganser/cluster/cluster.hpp"
@@ -39,6 +41,23 @@ void merge(comm::Transport& transport, const Grid& grid, const RandomParcels& gi
   tell("parcels", digest(parcels).to_string());
 }
 
+/// Merges under a policy, or friends of friends, parcels without shapes.
+void merge_by_policy(comm::Transport& transport, const Grid& grid, const RandomParcels& given,
+                     const std::string& text) {
+  const Decomposition decomposition(grid, 1);
+  const Parcels shaped = generate_random(given, decomposition, 0);
+  Parcels parcels(Schema(std::vector<Attribute>{{"heat", 1, Rule::sum, {"heat"}, ""}}));
+  for (std::size_t i = 0; i < shaped.size(); ++i) {
+    const double row[2] = {std::bit_cast<double>(shaped.id(i)), static_cast<double>(i % 7)};
+    parcels.append(shaped.site(i), row);
+  }
+  ClusterOptions options;
+  options.policy = parse_policy(text);
+  Clusterer clusterer(transport, decomposition, parcels.schema(), options);
+  (void)clusterer.step(parcels);
+  tell("parcels:" + text, digest(parcels).to_string());
+}
+
 void all(comm::Transport& transport) {
   // Highway has two ways to do without vectors, of which a build has one.
   const std::string vectors = nearest::CellList::vector_target();
@@ -46,6 +65,9 @@ void all(comm::Transport& transport) {
   merge(transport, {.box = {{0, 0, 0}, {2, 1, 1.5}, {true, true, false}}, .cells = {9, 5, 6}}, {.per_cell = 20});
   merge(transport, {.box = {{-1, 0, 3}, {1, 1, 1}, {true, true, true}}, .cells = {3, 4, 5}},
         {.per_cell = 40, .variable_per_cell = true, .min_volume_ratio = 40, .small_fraction = 0.8, .shuffle = true});
+  for (const char* text : {"friends:0.2spacing", "friends:0.9spacing", "small:20,greedy:3", "crowded:16->10"})
+    merge_by_policy(transport, {.box = {{0, 0, 0}, {2, 1, 1.5}, {true, true, false}}, .cells = {9, 5, 6}},
+                    {.per_cell = 20, .shuffle = true}, text);
 #ifdef MERGANSER_DIGESTS_OF_GRAPHS
   test::tell_digests_of_graphs(transport, tell);
 #endif

@@ -12,6 +12,7 @@
 #include "merganser/msf/grow.hpp"
 #include "src/msf/euclidean/row_sort.hpp"
 #include "tests/msf/swarms.hpp"
+#include "tests/support/vectors.hpp"
 
 namespace {
 
@@ -140,23 +141,25 @@ TEST(CoreNeighboursTest, there_are_none_of_plain_distances_in_many_dimensions_an
 }
 
 TEST(SortRowTest, sorts_as_the_standard_sort_does) {
-  Random random(5, 0, 0);
-  for (int i = 0; i < 2000; ++i) {
-    std::array<std::uint64_t, euclidean::kMaxRow> row;
-    const bool near = i % 2 == 0;
-    for (auto& number : row) number = near ? random.below(40) : random.below(std::uint64_t{1} << 63);
-    if (i % 3 == 0) row[3] = (std::uint64_t{1} << 63) - 1;
-    std::array<std::uint64_t, euclidean::kMaxRow> sorted;
-    sorted.fill(0);
-    auto count = static_cast<std::uint32_t>(random.below(euclidean::kMaxRow + 1));
-    while (std::set<std::uint64_t>(row.begin(), row.begin() + count).size() < count) --count;
-    auto expected = row;
-    std::sort(expected.begin(), expected.begin() + count);
-    euclidean::sort_row(row.data(), count, sorted.data());
-    EXPECT_TRUE(std::equal(sorted.begin(), sorted.begin() + count, expected.begin())) << i;
-    EXPECT_EQ(std::count(sorted.begin() + count, sorted.end(), 0U),
-              static_cast<std::ptrdiff_t>(euclidean::kMaxRow - count));
-  }
+  test::with_all_vectors([] {
+    Random random(5, 0, 0);
+    for (int i = 0; i < 2000; ++i) {
+      std::array<std::uint64_t, euclidean::kMaxRow> row;
+      const bool near = i % 2 == 0;
+      for (auto& number : row) number = near ? random.below(40) : random.below(std::uint64_t{1} << 63);
+      if (i % 3 == 0) row[3] = (std::uint64_t{1} << 63) - 1;
+      std::array<std::uint64_t, euclidean::kMaxRow> sorted;
+      sorted.fill(0);
+      auto count = static_cast<std::uint32_t>(random.below(euclidean::kMaxRow + 1));
+      while (std::set<std::uint64_t>(row.begin(), row.begin() + count).size() < count) --count;
+      auto expected = row;
+      std::sort(expected.begin(), expected.begin() + count);
+      euclidean::sort_row(row.data(), count, sorted.data());
+      EXPECT_TRUE(std::equal(sorted.begin(), sorted.begin() + count, expected.begin())) << i;
+      EXPECT_EQ(std::count(sorted.begin() + count, sorted.end(), 0U),
+                static_cast<std::ptrdiff_t>(euclidean::kMaxRow - count));
+    }
+  });
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ struct PairsForecast {
 /// Parameters of euclidean_forest() and core_distances(), for spanning trees of points; the same on every rank.
 struct EuclideanOptions {
   int threads = 1;  ///< threads of each rank in the construction of the tree of boxes and in searches, 1 to 1024
-  int leaf = 0;     ///< most points in a leaf of the tree of boxes, 4 to 64; 0: 24 to 3 dimensions, 48 to 6, 64 beyond
+  int leaf = 0;     ///< most points in a leaf of the tree of boxes, 4 to 64; 0: 48 to 6 dimensions, 64 beyond
   /// Nearest neighbours of each point that are listed beforehand, 1 to 32. With core distances, whose search keeps up to 14 nearest
   /// points, 8 and more list all of these.
   int neighbours = 8;

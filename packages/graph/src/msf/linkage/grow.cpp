@@ -110,7 +110,8 @@ bool is_near(double x, double y) {
 /// Checks that complete lists of neighbours are those of the points and the forest. @throws InputError
 void check_lists(const Forest& forest, const GatheredPoints& points) {
   const auto vertices = static_cast<std::size_t>(forest.vertices);
-  if (points.core_distances.size() != vertices || points.neighbours->size() != vertices) {
+  if (points.core_distances.size() != vertices || points.neighbours->size() != vertices ||
+      (points.neighbours->is_complete() && points.neighbours->ids().size() != vertices)) {
     throw InputError("grow: neighbours of " + std::to_string(points.neighbours->size()) + " points and " +
                      std::to_string(points.core_distances.size()) + " core distances; allowed: of the " +
                      std::to_string(vertices) + " points each");

@@ -9,7 +9,7 @@ namespace merganser::msf {
 void describe(EuclideanOptions& o, auto&& option) {
   option.section("Points");
   option("leaf", o.leaf, "most points in a leaf of the tree of points", between(4, 64),
-         ShownDefault{"24 up to 3 dimensions, 48 up to 6, 64 beyond"});
+         ShownDefault{"48 up to 6 dimensions, 64 beyond"});
   option("neighbours", o.neighbours, "nearest neighbours found for each point before the rounds", between(1, 32));
   option("min-samples", o.min_samples,
          "mutual reachability with the distance to the N-th nearest point, itself counted; 1: plain distances",
