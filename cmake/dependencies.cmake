@@ -41,7 +41,7 @@ foreach(module base cluster links nearest parcels)
 endforeach()
 # These files are included once for each instruction set (Highway), or define the hidden members of a class, so they are compiled
 # alone.
-foreach(file cluster/chunk_lists cluster/crowded_vectors cluster/friends_scan links/iterative links/scan links/single_pass nearest/block_search nearest/box_tree nearest/cell_keys nearest/filter_lists nearest/key_lists nearest/leaf_scan nearest/pair_scan nearest/several_search parcels/merge_batch)
+foreach(file cluster/chunk_lists cluster/crowded_vectors cluster/friends_scan links/iterative links/scan links/single_pass nearest/block_search nearest/box_tree nearest/cell_keys nearest/filter_lists nearest/key_lists nearest/leaf_scan nearest/pair_scan nearest/point_tree nearest/several_search parcels/merge_batch)
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/${file}.cpp
                               PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS "${merganser_blocks_not_watched}")
 endforeach()

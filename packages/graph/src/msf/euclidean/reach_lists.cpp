@@ -31,7 +31,7 @@ class ReachLists {
     // Keys that order the entries, without branches on the outcomes, which are unpredictable: those whose edges weigh the core distance
     // first, by id, then the others by the first bits of the weight; with the number of the entry.
     const double core = state_.core[v];
-    std::array<std::uint64_t, kMaxRow> row;
+    std::array<std::uint64_t, kMaxRow> row{};  // sort_row() may read beyond the last entry
     std::uint32_t count = 0;
     std::uint32_t least = 0;
     const auto add = [&](std::uint32_t i, double weight) {

@@ -69,8 +69,7 @@ ListedEdges list_edges(const std::uint32_t* HWY_RESTRICT words, std::size_t coun
     position = hn::Add(position, hn::Set(u, static_cast<std::uint32_t>(lanes)));
   }
   std::uint32_t highest = hn::GetLane(hn::MaxOfLanes(u, most));
-  for (; i < count; ++i) {
-    const std::uint32_t* const e = words + 3 * i;
+  for (const std::uint32_t* e = words + 3 * i; i < count; ++i, e += 3) {
     highest = HWY_MAX(highest, e[1]);
     light[found.light] = static_cast<std::uint32_t>(i);
     found.light += static_cast<std::size_t>(!is_above(graphs::Edge12{e[0], e[1], e[2] ^ flip}, pivot));
