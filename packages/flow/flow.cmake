@@ -37,8 +37,13 @@ else()
   merganser_without(flow fft/fftw)
 endif()
 
-# These files include themselves once for each kind of vectors.
+# These files include themselves once for each kind of vectors. GCC makes default constructors of structures of vectors outside of the
+# part of a file that Highway has compiled for NEON, "+crypto", and cannot call them there unless all of the file is.
+set(merganser_flow_vectors ${merganser_blocks_not_watched})
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^aarch64" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND merganser_flow_vectors -march=armv8-a+crypto)
+endif()
 foreach(file correction_kernels fft/lanes fft/rows columns_kernel line_kernels placement_kernels scatter_kernels transfer_kernels)
   set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/src/flow/${file}.cpp
-                              PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS "${merganser_blocks_not_watched}")
+                              PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS "${merganser_flow_vectors}")
 endforeach()
