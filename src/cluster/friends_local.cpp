@@ -380,7 +380,7 @@ class CellSearch {
   }
 
   /// Adds consecutive cells to the runs of scan_cell(), unless they are empty.
-  /// @param limits  along y and z  @param lower, upper  limits along x
+  /// @param limits  along y and z  @param first, last  the cells, both included  @param lower, upper  limits along x
   void add_run(const FriendRun& limits, std::uint32_t first, std::uint32_t last, float lower, float upper) {
     FriendRun& run = runs_[run_count_];
     run = limits;
